@@ -1,0 +1,1 @@
+"""The engine: the turn, providers, context and store. Knows nothing of ACP."""

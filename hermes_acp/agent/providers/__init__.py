@@ -1,0 +1,1 @@
+"""Models behind APIs, and providers made of providers."""

@@ -1,0 +1,83 @@
+"""The provider seam: a request goes in, deltas come out, the last of them is the whole reply."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from hermes_acp.events import ModelSwitched, Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished
+from hermes_acp.messages import AssistantMessage, Message
+
+Finish = Literal["stop", "tool_calls", "length", "refusal"]
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one model call. `input` counts everything sent, `cached` the part of it read from a cache;
+    `output` counts everything written, `reasoning` the part of it that was thought."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One model call.
+
+    `notes` are ephemeral texts for this call only: appended to a copy of the last user or tool message and
+    never stored. `tools` are function schemas (name, description, parameters).
+    """
+
+    system: str
+    messages: Sequence[Message]
+    tools: Sequence[Mapping[str, Any]] = ()
+    notes: tuple[str, ...] = ()
+    tool_choice: Literal["auto", "none"] = "auto"
+    thought_level: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The complete reply. Only a stream that reached its terminal event yields one."""
+
+    message: AssistantMessage
+    finish: Finish
+    usage: Usage | None = None
+    model: str = ""
+
+
+Delta = TextDelta | ReasoningDelta | ToolDrafted | ToolFinished | StatusChanged | Notice | ModelSwitched | Reply
+"""What a stream yields. `ToolFinished` closes a draft that a broken attempt leaves behind."""
+
+
+class Provider(Protocol):
+    """A model behind an API, or a provider made of providers.
+
+    `stream` raises `ProviderError` (see `hermes_acp.errors`) and nothing else. Closing the generator
+    closes the connection.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def model(self) -> str: ...
+
+    def stream(self, request: Request) -> AsyncGenerator[Delta, None]: ...
+
+
+@dataclass(slots=True)
+class ReplyIds:
+    """The ids of one attempt at a reply: one for the answer, one for the thought, one for each call."""
+
+    text: str = field(default_factory=lambda: new_id("msg"))
+    thought: str = field(default_factory=lambda: new_id("thought"))
+
+
+def new_id(prefix: str) -> str:
+    """An id that no other message, call or session has, such as "call_3f0c…"."""
+    return f"{prefix}_{secrets.token_hex(12)}"

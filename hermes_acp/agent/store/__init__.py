@@ -1,0 +1,1 @@
+"""Sessions on disk: SQLite on one thread, two records for each session."""

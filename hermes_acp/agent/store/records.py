@@ -1,0 +1,36 @@
+"""What a stored session is, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from hermes_acp.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A session as it is listed and opened.
+
+    `id` is what an editor knows; it names the whole lineage and never changes. `roots` are the additional
+    folders. Times are ISO 8601 in UTC. `options` are the values of the session's config options (mode,
+    model, thought level) by id. `prompted` is false until the first prompt: such sessions are not listed.
+    `system_prompt` is the prompt built for this session, reused byte for byte.
+    """
+
+    id: str
+    cwd: str
+    roots: tuple[str, ...] = ()
+    title: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+    prompted: bool = False
+    system_prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """A message and the number of the turn (from 1) that it belongs to."""
+
+    turn: int
+    message: Message

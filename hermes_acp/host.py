@@ -1,0 +1,66 @@
+"""What the agent may say to, and ask of, whoever runs it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from hermes_acp.cards import Diff, Effect, Location, ToolKind
+from hermes_acp.events import Event
+
+Decision = Literal["allow_once", "allow_always", "reject_once", "reject_always", "cancelled", "unavailable"]
+"""The four choices of ACP; "cancelled" ends the turn; "unavailable": nobody could be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequest:
+    """A question before something takes effect: exactly what will be done, and why it is asked.
+
+    `command` is the text to be run ("" when nothing is run), `cwd` the folder it runs in, `diffs` the edits
+    to be made; `always` says in words what an "always" answer would cover.
+    """
+
+    call_id: str
+    tool: str
+    title: str
+    kind: ToolKind
+    effect: Effect
+    reason: str
+    cwd: str
+    command: str = ""
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+    always: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The person's answer; `comment` says why, or why nobody could be asked."""
+
+    decision: Decision
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of the model to the person, with choices or open."""
+
+    call_id: str
+    text: str
+    choices: tuple[str, ...] = ()
+
+
+class Host(Protocol):
+    """Where a turn happens: an editor, a terminal, a script's callbacks, a test."""
+
+    def emit(self, event: Event) -> None:
+        """Take note of a fact. Never blocks and never raises."""
+
+    async def ready(self) -> None:
+        """Wait until the reader keeps up. Awaited between batches of deltas; text is never dropped."""
+
+    async def approve(self, request: ApprovalRequest) -> Answer:
+        """Ask the person for permission. Returns "unavailable" rather than raising."""
+
+    async def clarify(self, question: Question) -> str | None:
+        """Ask the person a question; None when there is nobody who can answer here."""

@@ -1,0 +1,1 @@
+"""This machine as a workspace: files by bytes, commands by process group."""

@@ -1,0 +1,1 @@
+"""The ACP face: newline-delimited JSON-RPC on stdin and stdout."""

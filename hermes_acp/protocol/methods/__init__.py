@@ -1,0 +1,1 @@
+"""ACP methods that an editor may call: one file each."""

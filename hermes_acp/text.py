@@ -1,0 +1,44 @@
+"""Plain functions on text that every layer needs: cleaning, shortening, hiding."""
+
+from __future__ import annotations
+
+import re
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_ESCAPES = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\^_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
+)
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+)
+
+
+def clean(text: str) -> str:
+    """The text with every lone surrogate replaced by U+FFFD, so that it can be written as UTF-8."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def plain(text: str) -> str:
+    """The text without terminal escape sequences and control characters (tab and newline stay)."""
+    return _ESCAPES.sub("", text)
+
+
+def visible(text: str) -> str:
+    """The text with control, bidirectional and zero-width characters written as escapes.
+
+    For what a person is asked to approve: the question must show the characters that take effect.
+    """
+    return _INVISIBLE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text)
+
+
+def shorten(text: str, limit: int) -> str:
+    """The text cut to `limit` characters, the cut marked by an ellipsis."""
+    return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
+
+
+def head_and_tail(text: str, limit: int) -> str:
+    """The first and last characters of the text, at most `limit`, with a line saying what was left out."""
+    if len(text) <= limit:
+        return text
+    half = limit // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"

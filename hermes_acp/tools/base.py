@@ -1,0 +1,68 @@
+"""What a tool is: data, a function that makes one call ready, and nothing to inherit from."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from hermes_acp.cards import Diff, Effect, Location, ToolKind, ToolResult
+from hermes_acp.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext:
+    """What a call may use: the session's files and commands, and a way to show output while it runs."""
+
+    call_id: str
+    workspace: Workspace
+    show: Callable[[str], None] = lambda text: None
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A call made ready: what it will do, in the words a person is asked with, and the coroutine doing it.
+
+    `run` does exactly what the other fields say, or raises `ToolError`: it is bound to what was read when
+    the call was made ready, and refuses when that has changed since. `paths` are resolved; a call whose
+    `effect` is "execute" has its `command` text.
+    """
+
+    title: str
+    run: Callable[[], Awaitable[ToolResult]]
+    effect: Effect
+    paths: tuple[Path, ...] = ()
+    command: str = ""
+    diffs: tuple[Diff, ...] = ()
+    locations: tuple[Location, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool of the model.
+
+    `params` is what the model fills in; its docstring and field descriptions are what the model reads.
+    `effect` is the strongest effect any call can have: "read" tools stay in plan mode. `prepare` checks and
+    reads, and changes nothing. `paths` names the files a call will touch, from its arguments alone, so that
+    calls on one file can be kept in order. An `interactive` tool asks the person.
+    """
+
+    name: str
+    toolset: str
+    kind: ToolKind
+    label: str
+    params: type[BaseModel]
+    effect: Effect
+    prepare: Callable[[Any, ToolContext], Awaitable[Action]]
+    paths: Callable[[Any, Workspace], tuple[Path, ...]] = lambda args, workspace: ()
+    interactive: bool = False
+
+    def schema(self) -> dict[str, Any]:
+        """The function schema a provider is given: name, description, parameters (JSON Schema)."""
+        parameters = self.params.model_json_schema()
+        parameters.pop("title", None)
+        parameters.pop("description", None)
+        return {"name": self.name, "description": self.params.__doc__ or "", "parameters": parameters}

@@ -1,0 +1,80 @@
+"""Where files and commands live: this machine, or the editor. Tools are written once, against this."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+MAX_FILE_BYTES = 10 * 1024 * 1024
+"""Files above this are read by ranges of lines only and never edited."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A range of a file: its raw `data`, the number of the first line (from 1), and whether more follows.
+
+    `total` is the number of lines of the whole file, or None when the end was not reached.
+    """
+
+    data: bytes
+    first: int
+    more: bool
+    total: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A shell command line, the absolute folder it runs in, and how many seconds it may take."""
+
+    line: str
+    cwd: Path
+    timeout: float
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How a command ended: `exit_code` (negative: killed by that signal), its output (head and tail when
+    it was long), whether it ran out of time, and the editor's terminal if one was used."""
+
+    exit_code: int
+    output: str
+    timed_out: bool = False
+    terminal_id: str | None = None
+
+
+class Workspace(Protocol):
+    """Files and commands of one session.
+
+    `roots` are the folders of the session, `cwd` first, all absolute with symbolic links resolved.
+    Every method that fails for a reason the model can act on raises `ToolError`.
+    """
+
+    @property
+    def cwd(self) -> Path: ...
+
+    @property
+    def roots(self) -> tuple[Path, ...]: ...
+
+    def resolve(self, path: str) -> Path:
+        """The absolute path of what a model wrote, relative to `cwd`, every symbolic link resolved."""
+
+    async def exists(self, path: Path) -> bool:
+        """Whether there is anything at the path."""
+
+    async def read(self, path: Path) -> bytes:
+        """All bytes of a regular file of at most `MAX_FILE_BYTES`."""
+
+    async def read_lines(self, path: Path, first: int, count: int, max_bytes: int) -> Lines:
+        """At most `count` lines from line `first` on, and at most `max_bytes`, in constant memory."""
+
+    async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> None:
+        """Replace the file's content at once, or make it when `replacing` is None.
+
+        Refused when the file does not hold exactly `replacing` any more (it was changed since it was
+        read), or exists although `replacing` is None. Mode, links and owner are kept.
+        """
+
+    async def run(self, command: Command, on_output: Callable[[str], None]) -> Completed:
+        """Run a command to its end; `on_output` gets what is to be shown so far. Cancelling kills it."""
