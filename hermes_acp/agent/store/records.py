@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TypedDict
 
 from hermes_acp.messages import Message
 
@@ -34,3 +36,18 @@ class StoredMessage:
 
     turn: int
     message: Message
+
+
+class Changes(TypedDict, total=False):
+    """The fields of a session that change while it lives; those left out stay as they are."""
+
+    title: str
+    options: dict[str, str]
+    system_prompt: str
+    prompted: bool
+    updated_at: str
+
+
+def now() -> str:
+    """This moment in UTC as ISO 8601, always of the same width, so that text order is time order."""
+    return datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

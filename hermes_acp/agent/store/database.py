@@ -1,0 +1,171 @@
+"""Opening the database of sessions: the good file, a new one for a broken one, memory where nothing can be kept."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from hermes_acp.agent.store.schema import prepare
+from hermes_acp.errors import StoreError
+
+BUSY_SECONDS = 5.0
+"""How long a transaction waits for another program's to end."""
+
+_BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
+
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An open database, and what the person should know about it ("" when all is well)."""
+
+    connection: sqlite3.Connection
+    problem: str = ""
+
+
+def open_database(path: Path | None) -> Database:
+    """Open or make the database at `path`; in memory when there is no path or it cannot be written.
+
+    A broken file keeps its bytes under a new name. To be called on the thread that will use it.
+
+    Raises:
+        StoreError: the file is of a newer version, or stays locked; it is left as it is.
+    """
+    if path is None:
+        return _in_memory("There is no place to keep sessions")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with _one_at_a_time(path.parent):
+            return _open_or_replace(path)
+    except (OSError, sqlite3.OperationalError) as error:
+        if isinstance(error, sqlite3.Error) and primary_code(error) in _BUSY:
+            raise store_error(error) from error
+        return _in_memory(f"Sessions cannot be kept in {path} ({_reason(error)})")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection, durable: bool = False) -> Iterator[None]:
+    """Write all or nothing. A `durable` one, and all before it, survives the loss of power."""
+    connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def store_error(error: sqlite3.Error) -> StoreError:
+    """The error of SQLite in words for a person."""
+    match primary_code(error):
+        case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
+            return StoreError(f"The session store is locked by another program (waited {BUSY_SECONDS:.0f} s).")
+        case sqlite3.SQLITE_FULL:
+            return StoreError("The session store cannot grow: the disk is full.")
+        case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
+            return StoreError("The session store is damaged; it is set aside at the next start.")
+        case _:
+            return StoreError(f"The session store cannot be used: {error}.")
+
+
+def primary_code(error: sqlite3.Error) -> int:
+    """The kind of an error of SQLite, without its details; -1 when it has none."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return -1 if code is None else int(code) & 0xFF
+
+
+def _open_or_replace(path: Path) -> Database:
+    try:
+        return Database(_connect(path))
+    except sqlite3.DatabaseError as error:
+        if not _is_broken(error):
+            raise
+    kept = _set_aside(path)
+    return Database(
+        _connect(path), f"The session store was damaged; it is kept as {kept} and a new one has been started."
+    )
+
+
+def _is_broken(error: sqlite3.DatabaseError) -> bool:
+    return primary_code(error) in _BROKEN or type(error) is sqlite3.DatabaseError
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # SQLite would make the file with the mode of the umask; what people say to an agent is private.
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        _set_up(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA journal_size_limit = 16777216")
+    prepare(connection)
+
+
+def _in_memory(reason: str) -> Database:
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    _set_up(connection)
+    return Database(connection, f"{reason}: they are lost when the program ends.")
+
+
+def _reason(error: Exception) -> str:
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+
+
+def _set_aside(path: Path) -> Path:
+    kept = _free_name(path)
+    path.rename(kept)
+    for suffix in ("-wal", "-shm"):
+        beside = path.with_name(path.name + suffix)
+        if beside.exists():
+            beside.rename(kept.with_name(kept.name + suffix))
+    return kept
+
+
+def _free_name(path: Path) -> Path:
+    moment = datetime.now(UTC).strftime("%Y%m%dT%H%M%S")
+    kept = path.with_name(f"{path.name}.corrupt-{moment}")
+    number = 1
+    while kept.exists():
+        number += 1
+        kept = path.with_name(f"{path.name}.corrupt-{moment}-{number}")
+    return kept
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Open in one process at a time: two must not both replace a broken file, the second the first one's new."""
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        _lock(handle)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _lock(handle: int) -> None:
+    deadline = time.monotonic() + BUSY_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(0.01)
+        except OSError:
+            return None  # A file system without locks: the race is left open.
+    return None

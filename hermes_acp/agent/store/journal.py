@@ -1,0 +1,172 @@
+"""The way the facts of one session enter the store: noted at once, written in order, together."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Unpack
+
+from hermes_acp.agent.store.codec import dump, encode_event, encode_message, merged, recorded
+from hermes_acp.agent.store.database import transaction
+from hermes_acp.agent.store.records import Changes, StoredMessage
+from hermes_acp.agent.store.thread import StoreThread
+from hermes_acp.errors import StoreError
+from hermes_acp.events import Event
+from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from hermes_acp.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the facts of a session go: its id, its newest segment, and the number of its last turn."""
+
+    session_id: str
+    segment_id: str
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    turn: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class _Dropped:
+    turn: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    changes: Changes
+
+
+_Fact = StoredMessage | _Shown | _Dropped | _Changed
+_ROLES: Mapping[type[Message], str] = {UserMessage: "user", AssistantMessage: "assistant", ToolMessage: "tool"}
+
+
+class Journal:
+    """The facts of one session, in the order they happened.
+
+    Noting a fact never waits, so that a cancelled turn has either said and noted it or done neither.
+    `commit` writes; a fact whose write failed stays and goes first into the next.
+    """
+
+    def __init__(self, thread: StoreThread, place: Place) -> None:
+        self._thread = thread
+        self._place = place
+        self._turn = place.turn
+        self._noted = 0
+        # Appended to by the loop, taken from the front by the store thread.
+        self._pending: list[_Fact] = []
+        self._written = 0
+
+    @property
+    def turn(self) -> int:
+        """The number of the turn that facts belong to now; 0 before the first."""
+        return self._turn
+
+    def begin_turn(self) -> int:
+        """The number of the turn that starts here."""
+        self._turn += 1
+        return self._turn
+
+    def add_message(self, message: Message) -> None:
+        """Note what the model will see from now on."""
+        self._note(StoredMessage(self._turn, message))
+
+    def add_event(self, event: Event) -> None:
+        """Note what the person was shown; an event that no replay shows is let pass."""
+        if recorded(event):
+            self._note(_Shown(self._turn, event))
+
+    def drop_turn(self) -> None:
+        """Forget the messages of the current turn; what was shown of it stays in the transcript."""
+        self._note(_Dropped(self._turn))
+
+    def update(self, **changes: Unpack[Changes]) -> None:
+        """Note new values of the session's own fields; `options` replaces all of them."""
+        self._note(_Changed(changes))
+
+    async def commit(self, durable: bool = False) -> None:
+        """Write everything noted so far in one transaction; it is written even when the waiter is cancelled.
+
+        A `durable` commit survives the loss of power, and so does all that was committed before it; any
+        other survives the death of the process.
+
+        Raises:
+            StoreError: nothing was written; the facts stay for the next commit.
+        """
+        await self._thread.run(self._write, self._noted, durable)
+
+    def _note(self, fact: _Fact) -> None:
+        self._pending.append(fact)
+        self._noted += 1
+
+    def _write(self, connection: sqlite3.Connection, upto: int, durable: bool) -> None:
+        facts = self._pending[: max(upto - self._written, 0)]
+        if not facts and not durable:
+            return
+        with transaction(connection, durable):
+            _touch(connection, self._place.session_id)
+            _write_facts(connection, self._place, facts)
+        del self._pending[: len(facts)]
+        self._written += len(facts)
+
+
+def _touch(connection: sqlite3.Connection, session_id: str) -> None:
+    """See that the session is there, with a write: an empty transaction would not make earlier ones durable."""
+    done = connection.execute("UPDATE sessions SET updated_at = updated_at WHERE id = ?", (session_id,))
+    if not done.rowcount:
+        raise StoreError("This session has been deleted; what is said in it is no longer kept.")
+
+
+def _write_facts(connection: sqlite3.Connection, place: Place, facts: Sequence[_Fact]) -> None:
+    for fact in facts:
+        match fact:
+            case StoredMessage():
+                _write_message(connection, place, fact)
+            case _Dropped(turn):
+                _drop_messages(connection, place, turn)
+            case _Changed(changes):
+                _change_session(connection, place, changes)
+    _write_shown(connection, place, [fact for fact in facts if isinstance(fact, _Shown)])
+
+
+def _write_message(connection: sqlite3.Connection, place: Place, fact: StoredMessage) -> None:
+    message = fact.message
+    call_id = clean(message.call_id) if isinstance(message, ToolMessage) else None
+    connection.execute(
+        "INSERT INTO messages (segment_id, turn, role, call_id, body) VALUES (?, ?, ?, ?, ?)",
+        (place.segment_id, fact.turn, _ROLES[type(message)], call_id, encode_message(message)),
+    )
+
+
+def _drop_messages(connection: sqlite3.Connection, place: Place, turn: int) -> None:
+    connection.execute("DELETE FROM messages WHERE segment_id = ? AND turn >= ?", (place.segment_id, turn))
+
+
+def _change_session(connection: sqlite3.Connection, place: Place, changes: Changes) -> None:
+    values = [_column(value) for value in changes.values()]
+    assignments = ", ".join(f"{name} = ?" for name in changes)
+    if values:
+        connection.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", (*values, place.session_id))
+
+
+def _column(value: object) -> str | int:
+    if isinstance(value, bool):
+        return int(value)
+    return clean(value) if isinstance(value, str) else dump(value)
+
+
+def _write_shown(connection: sqlite3.Connection, place: Place, facts: Sequence[_Shown]) -> None:
+    for turn, group in groupby(facts, lambda fact: fact.turn):
+        connection.executemany(
+            "INSERT INTO transcript (session_id, turn, kind, body) VALUES (?, ?, ?, ?)",
+            [
+                (place.session_id, turn, kind, body)
+                for kind, body in map(encode_event, merged(fact.event for fact in group))
+            ],
+        )

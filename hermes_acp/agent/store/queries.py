@@ -1,0 +1,157 @@
+"""Reading and writing whole sessions: plain functions on a connection, run on the store thread."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Sequence
+
+from hermes_acp.agent.store.codec import decode_event, decode_message, dump, merged
+from hermes_acp.agent.store.database import transaction
+from hermes_acp.agent.store.records import SessionRecord, StoredMessage
+from hermes_acp.errors import SessionNotFound, StoreError
+from hermes_acp.events import Event
+from hermes_acp.text import clean
+
+log = logging.getLogger(__name__)
+
+COLUMNS = "id, cwd, roots, title, created_at, updated_at, options, prompted, system_prompt"
+
+
+def insert_session(connection: sqlite3.Connection, record: SessionRecord) -> None:
+    """Store a new session with its first segment, which has the same id."""
+    with transaction(connection):
+        if lineage_of(connection, record.id) is not None:
+            raise StoreError(f"There is a session {record.id!r} already.")
+        marks = ", ".join("?" * len(COLUMNS.split(", ")))
+        connection.execute(f"INSERT INTO sessions ({COLUMNS}) VALUES ({marks})", _row(record))
+        connection.execute(
+            "INSERT INTO segments (id, session_id, created_at) VALUES (?, ?, ?)",
+            (record.id, record.id, record.created_at),
+        )
+
+
+def find_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord | None:
+    """The session that has this id itself, or as one of its segments."""
+    row = connection.execute(
+        f"SELECT {COLUMNS} FROM sessions WHERE id = (SELECT session_id FROM segments WHERE id = ?)", (clean(any_id),)
+    ).fetchone()
+    return None if row is None else _record(row)
+
+
+def list_sessions(
+    connection: sqlite3.Connection, cwd: str | None, after: tuple[str, str] | None, limit: int
+) -> list[SessionRecord]:
+    """One page of the sessions that had a prompt, the last updated first."""
+    where, values = ["prompted = 1"], list[str | int]()
+    if cwd is not None:
+        where.append("cwd = ?")
+        values.append(clean(cwd))
+    if after is not None:
+        where.append("(updated_at, id) < (?, ?)")
+        values += [clean(part) for part in after]
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM sessions WHERE {' AND '.join(where)} ORDER BY updated_at DESC, id DESC LIMIT ?",
+        (*values, max(limit, 0)),
+    )
+    return [_record(row) for row in rows]
+
+
+def delete_session(connection: sqlite3.Connection, any_id: str) -> None:
+    """Forget a session and all its segments; nothing happens when there is none."""
+    with transaction(connection, durable=True):
+        connection.execute(
+            "DELETE FROM sessions WHERE id = (SELECT session_id FROM segments WHERE id = ?)", (clean(any_id),)
+        )
+
+
+def read_messages(connection: sqlite3.Connection, any_id: str) -> list[StoredMessage]:
+    """The messages of the newest segment, in order."""
+    segment = newest_segment(connection, known_lineage(connection, any_id))
+    rows = connection.execute("SELECT turn, body FROM messages WHERE segment_id = ? ORDER BY seq", (segment,))
+    decoded = [(turn, decode_message(body)) for turn, body in rows]
+    _report_unread(decoded, any_id)
+    return [StoredMessage(turn, message) for turn, message in decoded if message is not None]
+
+
+def read_events(connection: sqlite3.Connection, any_id: str) -> list[Event]:
+    """What was shown in all segments, in order; neighbouring pieces of one message are joined."""
+    lineage = known_lineage(connection, any_id)
+    rows = connection.execute("SELECT kind, body FROM transcript WHERE session_id = ? ORDER BY seq", (lineage,))
+    decoded = [(kind, decode_event(kind, body)) for kind, body in rows]
+    _report_unread(decoded, any_id)
+    return list(merged(event for _, event in decoded if event is not None))
+
+
+def last_turn(connection: sqlite3.Connection, lineage: str) -> int:
+    """The number of the newest turn; 0 before the first."""
+    shown = connection.execute(
+        "SELECT turn FROM transcript WHERE session_id = ? ORDER BY seq DESC LIMIT 1", (lineage,)
+    ).fetchone()
+    said = connection.execute(
+        "SELECT turn FROM messages WHERE segment_id = ? ORDER BY seq DESC LIMIT 1",
+        (newest_segment(connection, lineage),),
+    ).fetchone()
+    return max(row[0] if row else 0 for row in (shown, said))
+
+
+def lineage_of(connection: sqlite3.Connection, any_id: str) -> str | None:
+    """The id of the session that a segment belongs to."""
+    row = connection.execute("SELECT session_id FROM segments WHERE id = ?", (clean(any_id),)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def known_lineage(connection: sqlite3.Connection, any_id: str) -> str:
+    """As `lineage_of`, for an id that must exist.
+
+    Raises:
+        SessionNotFound: no session and no segment has this id.
+    """
+    lineage = lineage_of(connection, any_id)
+    if lineage is None:
+        raise SessionNotFound(any_id)
+    return lineage
+
+
+def newest_segment(connection: sqlite3.Connection, lineage: str) -> str:
+    """The id of the segment whose messages the model is given."""
+    row = connection.execute(
+        "SELECT id FROM segments WHERE session_id = ? ORDER BY seq DESC LIMIT 1", (lineage,)
+    ).fetchone()
+    return str(row[0])
+
+
+def _row(record: SessionRecord) -> tuple[str | int, ...]:
+    return (
+        clean(record.id),
+        clean(record.cwd),
+        dump(record.roots),
+        clean(record.title),
+        record.created_at,
+        record.updated_at,
+        dump(record.options),
+        int(record.prompted),
+        clean(record.system_prompt),
+    )
+
+
+def _record(row: tuple[str, str, str, str, str, str, str, int, str]) -> SessionRecord:
+    session_id, cwd, roots, title, created_at, updated_at, options, prompted, system_prompt = row
+    return SessionRecord(
+        id=session_id,
+        cwd=cwd,
+        roots=tuple(json.loads(roots)),
+        title=title,
+        created_at=created_at,
+        updated_at=updated_at,
+        options=json.loads(options),
+        prompted=bool(prompted),
+        system_prompt=system_prompt,
+    )
+
+
+def _report_unread(decoded: Sequence[tuple[object, object]], session_id: str) -> None:
+    unread = sum(value is None for _, value in decoded)
+    if unread:
+        log.warning("session %s: %d records of an unknown form were left out", session_id, unread)

@@ -1,0 +1,100 @@
+"""The tables of the session store, and the version they carry."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from hermes_acp.errors import StoreError
+
+VERSION = 1
+"""What `PRAGMA user_version` says of a database that this code reads and writes."""
+
+_TABLES = (
+    """
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        cwd TEXT NOT NULL,
+        roots TEXT NOT NULL,
+        title TEXT NOT NULL,
+        created_at TEXT NOT NULL,
+        updated_at TEXT NOT NULL,
+        options TEXT NOT NULL,
+        prompted INTEGER NOT NULL,
+        system_prompt TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE segments (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+        parent_segment_id TEXT,
+        created_at TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE messages (
+        seq INTEGER PRIMARY KEY,
+        segment_id TEXT NOT NULL REFERENCES segments (id) ON DELETE CASCADE,
+        turn INTEGER NOT NULL,
+        role TEXT NOT NULL,
+        call_id TEXT,
+        body TEXT NOT NULL
+    )
+    """,
+    """
+    CREATE TABLE transcript (
+        seq INTEGER PRIMARY KEY,
+        session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+        turn INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        body TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX sessions_listed ON sessions (updated_at, id) WHERE prompted = 1",
+    "CREATE INDEX sessions_listed_by_cwd ON sessions (cwd, updated_at, id) WHERE prompted = 1",
+    "CREATE INDEX segments_of_session ON segments (session_id)",
+    "CREATE INDEX messages_of_segment ON messages (segment_id)",
+    "CREATE INDEX transcript_of_session ON transcript (session_id)",
+)
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables in a new database, or check that an existing one is of this version.
+
+    Raises:
+        StoreError: a newer version of the program wrote it; nothing was changed.
+        sqlite3.DatabaseError: it is not a session store.
+    """
+    if version_of(connection) == 0:
+        _create(connection)
+    found = version_of(connection)
+    if found > VERSION:
+        raise StoreError(
+            f"The session store was written by a newer version of hermes-acp (format {found}, this one reads "
+            f"{VERSION}); it is left as it is."
+        )
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The format that the database says it has; 0 when it is new."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if version_of(connection) == 0:
+            _create_tables(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _create_tables(connection: sqlite3.Connection) -> None:
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        raise sqlite3.DatabaseError("the database holds other tables")
+    for statement in _TABLES:
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {VERSION}")

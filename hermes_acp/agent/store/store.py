@@ -1,0 +1,86 @@
+"""All sessions on disk, and the way to each of them."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from hermes_acp.agent.store import queries
+from hermes_acp.agent.store.database import open_database
+from hermes_acp.agent.store.journal import Journal, Place
+from hermes_acp.agent.store.records import SessionRecord, StoredMessage, now
+from hermes_acp.agent.store.thread import StoreThread
+from hermes_acp.events import Event
+
+Messages = list[StoredMessage]
+Events = list[Event]
+
+
+class Store:
+    """The sessions of one database.
+
+    Any id of a session's lineage may be given where an id is asked for. Every method raises `StoreError`
+    when the database cannot be read or written now, and those that need a session that exists raise
+    `SessionNotFound`.
+
+    Attributes:
+        problem: what the person should know: sessions are not kept, or a damaged file was set aside; or "".
+    """
+
+    def __init__(self, thread: StoreThread, problem: str) -> None:
+        self._thread = thread
+        self.problem = problem
+
+    @classmethod
+    async def open(cls, path: Path | None) -> Store:
+        """The store in the file `path`, which is made when it is missing, or one in memory for None.
+
+        Raises:
+            StoreError: the file is of a newer version of this program, or stays locked; it is left alone.
+        """
+        return cls(*await StoreThread.open(partial(open_database, path)))
+
+    async def create(self, record: SessionRecord) -> SessionRecord:
+        """Store a new session; times that are empty become this moment. Returns it as it is stored."""
+        created = record.created_at or now()
+        record = replace(record, created_at=created, updated_at=record.updated_at or created)
+        await self._thread.run(queries.insert_session, record)
+        return record
+
+    async def find(self, session_id: str) -> SessionRecord | None:
+        """The session, or None."""
+        return await self._thread.run(queries.find_session, session_id)
+
+    async def list(self, cwd: str | None, after: tuple[str, str] | None, limit: int) -> list[SessionRecord]:
+        """At most `limit` sessions that had a prompt, the last updated first.
+
+        `cwd` keeps those of exactly this folder; `after` is the (updated_at, id) of the last one already seen.
+        """
+        return await self._thread.run(queries.list_sessions, cwd, after, limit)
+
+    async def delete(self, session_id: str) -> None:
+        """Forget a session with all its segments; an unknown one is deleted already."""
+        await self._thread.run(queries.delete_session, session_id)
+
+    async def messages(self, session_id: str) -> Messages:
+        """What the model sees: the messages of the newest segment."""
+        return await self._thread.run(queries.read_messages, session_id)
+
+    async def events(self, session_id: str) -> Events:
+        """What the person was shown, in all segments; neighbouring pieces of one message are joined."""
+        return await self._thread.run(queries.read_events, session_id)
+
+    async def journal(self, session_id: str) -> Journal:
+        """The way for new facts into the session. Hold one a session."""
+        return Journal(self._thread, await self._thread.run(_place, session_id))
+
+    async def aclose(self) -> None:
+        """Close the database after everything handed in has been written."""
+        await self._thread.aclose()
+
+
+def _place(connection: sqlite3.Connection, any_id: str) -> Place:
+    lineage = queries.known_lineage(connection, any_id)
+    return Place(lineage, queries.newest_segment(connection, lineage), queries.last_turn(connection, lineage))
