@@ -1,13 +1,54 @@
-# Everything runs in .venv, made from pyproject.toml and constraints.txt.
-.PHONY: check
-check: .venv/installed
-	.venv/bin/python -m ruff check .
-	.venv/bin/python -m ruff format --check .
-	.venv/bin/python -m mypy
-	.venv/bin/python -c "from importlinter.cli import lint_imports_command as lint; lint()"
-	.venv/bin/python -m pytest -m "not slow" -n 2
+# Everything runs in .venv, which is made from pyproject.toml and constraints.txt when it is missing.
+# Programs of the .venv are started with "python -m": their scripts break in a path with spaces.
+PYTHON_OF_VENV = .venv/bin/python
+INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check -c constraints.txt
 
-.venv/installed: pyproject.toml
-	python3 -m venv .venv
-	.venv/bin/python -m pip install -q -e '.[dev]'
-	touch $@
+.PHONY: check test demo lint constraints clean
+
+# Lint, types, layers and the fast tests.
+check: lint
+	$(PYTHON_OF_VENV) -m pytest -m "not slow" -n 2
+
+# Everything.
+test: check tests/clients/node_modules/.installed
+	$(PYTHON_OF_VENV) -m pytest -m slow
+
+# Watch the agent repair a small project, without any model.
+demo: .venv/runtime
+	@$(PYTHON_OF_VENV) -m hermes_acp demo $(ARGS)
+
+lint: .venv/development
+	$(PYTHON_OF_VENV) -m ruff check .
+	$(PYTHON_OF_VENV) -m ruff format --check .
+	$(PYTHON_OF_VENV) -m mypy
+	$(PYTHON_OF_VENV) -c "from importlinter.cli import lint_imports_command as lint; lint()"
+
+# Take the newest releases that pyproject.toml allows, and write them down.
+constraints:
+	rm -rf build/constraints
+	python3 -m venv build/constraints
+	build/constraints/bin/python -m pip install -q --upgrade setuptools hatchling editables
+	build/constraints/bin/python -m pip install -q --no-build-isolation '.[dev]'
+	{ echo "# Made by \`make constraints\`: the releases that the tests run with."; \
+	  build/constraints/bin/python -m pip freeze --all | grep -vE '^(pip|hermes-acp-agent)( |==)'; } > constraints.txt
+
+clean:
+	rm -rf .venv build tests/clients/node_modules
+
+.venv/runtime: pyproject.toml constraints.txt scripts/venv.sh
+	@sh scripts/venv.sh
+	@echo "Installing hermes-acp into .venv …"
+	@$(INSTALL) setuptools hatchling editables
+	@$(INSTALL) --no-build-isolation -e .
+	@touch $@
+
+.venv/development: .venv/runtime
+	@echo "Installing the tools for checks and tests into .venv …"
+	@$(INSTALL) --no-build-isolation -e '.[dev]'
+	@touch $@
+
+# The test of the npm client says so itself when this could not be installed.
+tests/clients/node_modules/.installed: tests/clients/package-lock.json .venv/development
+	@echo "Installing the npm client of the tests …"
+	@$(PYTHON_OF_VENV) scripts/npm.py tests/clients ci --ignore-scripts --no-audit --no-fund --loglevel=error \
+	  && touch $@ || echo "The npm client could not be installed (is there a network?): its test cannot run."
