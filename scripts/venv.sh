@@ -25,8 +25,7 @@ for candidate in "$@"; do
     found=$candidate
     "$candidate" -c 'import venv, ensurepip' >/dev/null 2>&1 || continue
     echo "Making .venv with $("$candidate" --version) …"
-    rm -rf .venv
-    exec "$candidate" -m venv .venv
+    exec "$candidate" -m venv --clear .venv
 done
 
 if [ -n "$found" ]; then
