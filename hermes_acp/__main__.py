@@ -1,0 +1,38 @@
+"""The console command: a wire for editors, or words for a person."""
+
+import sys
+
+
+def main() -> int:
+    """Run the agent for an editor (`--stdio`, or no arguments and a piped stdin), else the command line."""
+    argv = sys.argv[1:]
+    if speaks_acp(argv):
+        from hermes_acp.protocol import boot
+
+        return boot.run(argv)
+    from importlib import import_module
+
+    status: int = import_module("hermes_acp.cli").run(argv)
+    return status
+
+
+def speaks_acp(argv: list[str]) -> bool:
+    """Whether these arguments ask for the wire. A command word after `--stdio` (an editor appends the
+    arguments of a terminal login to the launch it has configured) asks for that command instead."""
+    if not argv:
+        return sys.stdin is None or not sys.stdin.isatty()
+    return "--stdio" in argv and not any(_command_words(argv))
+
+
+def _command_words(argv: list[str]) -> list[str]:
+    """The arguments that are neither options nor the values of options."""
+    pairs = zip(["", *argv], argv, strict=False)
+    return [word for before, word in pairs if not word.startswith("-") and not _takes_value(before)]
+
+
+def _takes_value(option: str) -> bool:
+    return option.startswith("--") and "=" not in option and option not in ("--stdio", "--version", "--help")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

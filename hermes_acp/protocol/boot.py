@@ -1,0 +1,163 @@
+"""The first thing that runs for an editor: the wire is put aside and `initialize` answered.
+
+Only `os`, `sys` and `json` are imported before that answer is out; everything else comes after it.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+
+from hermes_acp.protocol.initialize import answer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_GREETING = 1024 * 1024
+"""A first line longer than this is left to the peer."""
+
+_CHUNK = 65536
+
+
+class Booted:
+    """A wire that is ready to be served.
+
+    `reader` and `writer` are file descriptors that no child inherits. `leftover` are bytes that were read
+    and not used. `greeting` holds the params of `initialize` when it has been answered, else None.
+    `ended` says that the editor has already closed its side. `argv` are the command's own arguments.
+    """
+
+    __slots__ = ("argv", "ended", "greeting", "leftover", "reader", "writer")
+
+    def __init__(self, reader: int, writer: int, argv: list[str]) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.argv = argv
+        self.leftover = b""
+        self.greeting: dict[str, Any] | None = None
+        self.ended = False
+
+
+def run(argv: list[str]) -> int:
+    """Serve an editor on standard input and output until it goes away; the process's exit status."""
+    try:
+        booted = Booted(*take_wire(), argv)
+    except OSError as error:
+        sys.stderr.write(f"hermes-acp: standard input and output are not open: {error.strerror}\n")
+        return 1
+    try:
+        greet(booted)
+    except BrokenPipeError:
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return 0 if booted.ended and not booted.leftover else _serve(booted)
+
+
+def take_wire() -> tuple[int, int]:
+    """Move stdin and stdout to descriptors of our own and leave nothing on theirs that reaches the editor.
+
+    Whatever writes to stdout afterwards (a library, a child) reaches stderr; whatever reads stdin finds
+    its end.
+    """
+    if sys.stderr is None:
+        _open_stderr()
+    reader, writer = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    return reader, writer
+
+
+def _open_stderr() -> None:
+    fd = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(fd, 2)
+    if fd != 2:
+        os.close(fd)
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+
+
+def greet(booted: Booted) -> None:
+    """Read the first line, and answer it when it is a valid `initialize`; else leave it in `leftover`."""
+    data = _read_line(booted)
+    line, newline, rest = data.partition(b"\n")
+    request = _initialize_request(line) if newline else None
+    if request is None:
+        booted.leftover = data
+        return
+    result = answer(request["params"])
+    message = {"jsonrpc": "2.0", "id": request["id"], "result": result}
+    _write(booted.writer, json.dumps(message, separators=(",", ":")).encode() + b"\n")
+    booted.greeting, booted.leftover = request["params"], rest
+
+
+def _read_line(booted: Booted) -> bytes:
+    data = b""
+    while b"\n" not in data and len(data) < MAX_GREETING:
+        chunk = _read(booted.reader)
+        if not chunk:
+            booted.ended = True
+            break
+        data += chunk
+    return data
+
+
+def _initialize_request(line: bytes) -> dict[str, Any] | None:
+    """The message, when it is a request of `initialize` that can be answered with certainty."""
+    try:
+        message = json.loads(line.decode())
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0" or message.get("method") != "initialize":
+        return None
+    valid = _is_id(message.get("id")) and _is_params(message.get("params"))
+    return message if valid else None
+
+
+def _is_id(value: object) -> bool:
+    """Null is left to the peer, and so are texts that would have to be cleaned."""
+    return type(value) is int or (type(value) is str and value.isascii())
+
+
+def _is_params(value: object) -> bool:
+    return isinstance(value, dict) and type(value.get("protocolVersion")) is int and value["protocolVersion"] >= 0
+
+
+def _read(fd: int) -> bytes:
+    while True:
+        try:
+            return os.read(fd, _CHUNK)
+        except BlockingIOError:
+            _wait(fd, None)
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        try:
+            data = data[os.write(fd, data) :]
+        except BlockingIOError:
+            _wait(None, fd)
+
+
+def _wait(reader: int | None, writer: int | None) -> None:
+    """Wait for a descriptor that its owner has made non-blocking."""
+    from select import select
+
+    select([fd for fd in (reader,) if fd is not None], [fd for fd in (writer,) if fd is not None], [])
+
+
+def _serve(booted: Booted) -> int:
+    """Import the agent, without looking for garbage in what stays for good, and hand the wire over."""
+    from importlib import import_module
+
+    gc.disable()
+    server = import_module("hermes_acp.protocol.server")
+    gc.freeze()
+    gc.enable()
+    status: int = server.serve(booted)
+    return status

@@ -1,0 +1,269 @@
+"""The wire itself: lines in from one file descriptor, lines out to another, never blocking the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+MAX_LINE = 32 * 1024 * 1024
+"""The longest line that is taken, in bytes."""
+
+HIGH_WATER = 256 * 1024
+"""Unsent bytes from which on `LineWriter.drained` waits, until a quarter of them is left."""
+
+_CHUNK = 65536
+_HEAD = 4096
+_BOM = b"\xef\xbb\xbf"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TooLong:
+    """A line over the limit was thrown away; `head` is how it began."""
+
+    head: bytes
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines: without their ends, without blank ones and without a BOM."""
+
+    def __init__(self, limit: int = MAX_LINE) -> None:
+        self._limit = limit
+        self._buffer = bytearray()
+        self._skipping = False
+
+    def feed(self, data: bytes) -> Iterator[bytes | TooLong]:
+        """The lines that these bytes complete. A line over the limit is reported once, as soon as it is."""
+        *complete, tail = data.split(b"\n")
+        for piece in complete:
+            yield from self._add(piece)
+            yield from self._end()
+        yield from self._add(tail)
+
+    def finish(self) -> Iterator[bytes | TooLong]:
+        """The last line, when the stream ended without a newline."""
+        yield from self._end()
+
+    def _add(self, piece: bytes) -> Iterator[TooLong]:
+        if self._skipping:
+            return
+        self._buffer += piece
+        if len(self._buffer) > self._limit:
+            head = bytes(self._buffer[:_HEAD])
+            self._buffer = bytearray()
+            self._skipping = True
+            yield TooLong(head)
+
+    def _end(self) -> Iterator[bytes]:
+        line = bytes(self._buffer).removeprefix(_BOM).strip(b" \t\r")
+        if self._buffer:
+            self._buffer = bytearray()
+        self._skipping = False
+        if line:
+            yield line
+
+
+class LineReader:
+    """Reads lines from a descriptor and hands them over on the loop, in order.
+
+    Pipes, sockets and terminals are watched by the loop; what the loop cannot watch (a regular file, any
+    pipe on Windows) is read by a thread.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._splitter = LineSplitter()
+        self._watched = False
+        self._open = False
+
+    def start(
+        self, on_line: Callable[[bytes | TooLong], None], on_end: Callable[[], None], leftover: bytes = b""
+    ) -> None:
+        """Begin, with bytes that were read before. `on_end` is called once, after the last line."""
+        self._on_line, self._on_end = on_line, on_end
+        self._loop = asyncio.get_running_loop()
+        self._open = True
+        if leftover:
+            self._take(leftover)
+        try:
+            self._loop.add_reader(self._fd, self._readable)
+            self._watched = True
+        except (PermissionError, NotImplementedError):
+            _Pump(self._fd, self._loop, self._take_if_open).start()
+
+    def stop(self) -> None:
+        """Read no more. Nothing is called afterwards."""
+        self._open = False
+        if self._watched:
+            self._loop.remove_reader(self._fd)
+            self._watched = False
+
+    def _readable(self) -> None:
+        try:
+            data = os.read(self._fd, _CHUNK)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError as error:
+            _log.info("reading the editor's side failed: %s", error)
+            data = b""
+        self._take(data)
+
+    def _take_if_open(self, data: bytes) -> None:
+        if self._open:
+            self._take(data)
+
+    def _take(self, data: bytes) -> None:
+        for line in self._splitter.feed(data) if data else self._splitter.finish():
+            self._on_line(line)
+        if not data:
+            self.stop()
+            self._on_end()
+
+
+class _Pump:
+    """A thread that reads a descriptor and lets the loop take each piece before it reads the next."""
+
+    def __init__(self, fd: int, loop: asyncio.AbstractEventLoop, take: Callable[[bytes], None]) -> None:
+        self._fd = fd
+        self._loop = loop
+        self._take = take
+        self._taken = threading.Semaphore(1)
+
+    def start(self) -> None:
+        threading.Thread(target=self._run, name="wire-reader", daemon=True).start()
+
+    def _run(self) -> None:
+        data = b"?"
+        while data:
+            self._taken.acquire()
+            data = self._read()
+            try:
+                self._loop.call_soon_threadsafe(self._hand_over, data)
+            except RuntimeError:
+                return
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._fd, _CHUNK)
+        except OSError as error:
+            _log.info("reading the editor's side failed: %s", error)
+            return b""
+
+    def _hand_over(self, data: bytes) -> None:
+        self._take(data)
+        self._taken.release()
+
+
+class LineWriter:
+    """Writes lines to a descriptor in order, as fast as the reader takes them, and never waits for it.
+
+    All lines of one turn of the loop leave in one system call. While the writer is open the descriptor is
+    non-blocking; `close` puts that back, since a terminal or a socket may be shared with other programs.
+    """
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._buffer = bytearray()
+        self._waiting: list[tuple[int, asyncio.Future[None]]] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._scheduled = False
+        self._lost = False
+
+    def start(self, on_lost: Callable[[], None]) -> None:
+        """Begin. `on_lost` is called once, when the other side cannot be written to any more."""
+        self._on_lost = on_lost
+        self._loop = asyncio.get_running_loop()
+        self._was_blocking = os.get_blocking(self._fd)
+        os.set_blocking(self._fd, False)
+        if stat.S_ISFIFO(os.fstat(self._fd).st_mode):
+            # The writing end of a pipe becomes readable only when its reader is gone.
+            self._loop.add_reader(self._fd, self._lose)
+        self._schedule()
+
+    @property
+    def unsent(self) -> int:
+        """Bytes that were written here and not yet taken by the system."""
+        return len(self._buffer)
+
+    def write(self, line: bytes) -> None:
+        """Queue one line, with its newline. After the connection was lost it is dropped."""
+        if self._lost:
+            return
+        self._buffer += line
+        self._schedule()
+
+    async def drained(self) -> None:
+        """Wait while more than `HIGH_WATER` bytes are unsent."""
+        if len(self._buffer) > HIGH_WATER:
+            await self._fallen_to(HIGH_WATER // 4)
+
+    async def flush(self) -> None:
+        """Wait until everything is sent, or the connection lost."""
+        await self._fallen_to(0)
+
+    def close(self) -> None:
+        """Stop writing, and give the descriptor back as it was found."""
+        self._abandon()
+        if self._loop is not None:
+            os.set_blocking(self._fd, self._was_blocking)
+
+    def _schedule(self) -> None:
+        """`_scheduled` stays set while the loop watches for room, which then calls `_flush` as well."""
+        if self._loop is not None and not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        if self._lost:
+            return
+        assert self._loop is not None
+        try:
+            self._send()
+        except OSError as error:
+            _log.info("writing to the editor failed: %s", error)
+            self._lose()
+            return
+        self._wake()
+        if self._buffer:
+            self._loop.add_writer(self._fd, self._flush)
+        else:
+            self._loop.remove_writer(self._fd)
+            self._scheduled = False
+
+    def _send(self) -> None:
+        """Hand over what the system takes now; memory is released with it."""
+        try:
+            del self._buffer[: os.write(self._fd, self._buffer)]
+        except (BlockingIOError, InterruptedError):
+            return
+
+    async def _fallen_to(self, unsent: int) -> None:
+        while len(self._buffer) > unsent and not self._lost:
+            future = asyncio.get_running_loop().create_future()
+            self._waiting.append((unsent, future))
+            await future
+
+    def _wake(self) -> None:
+        for unsent, future in self._waiting:
+            if len(self._buffer) <= unsent and not future.done():
+                future.set_result(None)
+        self._waiting = [(unsent, future) for unsent, future in self._waiting if not future.done()]
+
+    def _lose(self) -> None:
+        if not self._lost:
+            self._abandon()
+            self._on_lost()
+
+    def _abandon(self) -> None:
+        self._lost = True
+        self._buffer = bytearray()
+        self._wake()
+        if self._loop is not None:
+            self._loop.remove_reader(self._fd)
+            self._loop.remove_writer(self._fd)
