@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import sqlite3
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hermes_acp.agent.store.schema import prepare
+from hermes_acp.agent.store.schema import NotASessionStore, create_tables, refuse_newer
 from hermes_acp.errors import StoreError
 
 BUSY_SECONDS = 5.0
@@ -96,14 +97,14 @@ def _open_or_replace(path: Path) -> Database:
 
 
 def _is_broken(error: sqlite3.DatabaseError) -> bool:
-    return primary_code(error) in _BROKEN or type(error) is sqlite3.DatabaseError
+    return primary_code(error) in _BROKEN or isinstance(error, NotASessionStore)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
-    # SQLite would make the file with the mode of the umask; what people say to an agent is private.
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    _make_private(path)
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
     try:
+        refuse_newer(connection)
         connection.execute("PRAGMA journal_mode = WAL")
         _set_up(connection)
     except BaseException:
@@ -112,10 +113,22 @@ def _connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
+def _make_private(path: Path) -> None:
+    """Make the file for its owner only, where SQLite would go by the umask.
+
+    A file that exists is not opened here: closing it would drop the locks that this process has on it.
+    """
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path)) from None
+
+
 def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA journal_size_limit = 16777216")
-    prepare(connection)
+    create_tables(connection)
 
 
 def _in_memory(reason: str) -> Database:

@@ -9,6 +9,11 @@ from hermes_acp.errors import StoreError
 VERSION = 1
 """What `PRAGMA user_version` says of a database that this code reads and writes."""
 
+
+class NotASessionStore(sqlite3.DatabaseError):
+    """The file is a database, but of something else."""
+
+
 _TABLES = (
     """
     CREATE TABLE sessions (
@@ -59,15 +64,13 @@ _TABLES = (
 )
 
 
-def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables in a new database, or check that an existing one is of this version.
+def refuse_newer(connection: sqlite3.Connection) -> None:
+    """Check, without changing anything, that this code can read the database.
 
     Raises:
-        StoreError: a newer version of the program wrote it; nothing was changed.
-        sqlite3.DatabaseError: it is not a session store.
+        StoreError: a newer version of the program wrote it.
+        sqlite3.DatabaseError: it is not a database.
     """
-    if version_of(connection) == 0:
-        _create(connection)
     found = version_of(connection)
     if found > VERSION:
         raise StoreError(
@@ -81,20 +84,27 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _create(connection: sqlite3.Connection) -> None:
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables in a new database; an existing one stays as it is.
+
+    Raises:
+        NotASessionStore: there are tables in it already.
+    """
+    if version_of(connection):
+        return
     connection.execute("BEGIN IMMEDIATE")
     try:
         if version_of(connection) == 0:
-            _create_tables(connection)
+            _create_all(connection)
         connection.execute("COMMIT")
     except BaseException:
         connection.execute("ROLLBACK")
         raise
 
 
-def _create_tables(connection: sqlite3.Connection) -> None:
+def _create_all(connection: sqlite3.Connection) -> None:
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        raise sqlite3.DatabaseError("the database holds other tables")
+        raise NotASessionStore("the database holds other tables")
     for statement in _TABLES:
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")
