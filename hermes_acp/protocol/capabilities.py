@@ -9,7 +9,7 @@ from hermes_acp.protocol.initialize import client_capabilities, has_terminal_log
 
 
 @dataclass(frozen=True, slots=True)
-class Capabilities:
+class ClientCapabilities:
     """Each offer by itself; whatever is absent, null or malformed is not offered (ACP: initialization).
 
     `client_name` and `client_version` say which editor it is, empty when it does not tell.

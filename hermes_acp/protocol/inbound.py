@@ -6,10 +6,24 @@ Fields that are not known are kept; optional ones may be null. `_meta` stays by 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    GetCoreSchemaHandler,
+    Tag,
+    ValidatorFunctionWrapHandler,
+)
 from pydantic.alias_generators import to_camel
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_wrap_validator_function
 
 
 class Params(BaseModel):
@@ -181,79 +195,94 @@ Server = Annotated[
 ]
 
 
-class Initialize(Params):
-    """`initialize`: what the editor offers is read by `Capabilities.of`, which takes anything."""
+class InitializeParams(Params):
+    """`initialize`: what the editor offers is read by `ClientCapabilities.of`, which takes anything."""
 
     protocol_version: Annotated[int, Field(strict=True, ge=0)]
 
 
-class Authenticate(Params):
+class AuthenticateParams(Params):
     """`authenticate`."""
 
     method_id: str
 
 
-class Logout(Params):
-    """`logout`."""
+class EmptyParams(Params):
+    """`logout`: nothing is said."""
 
 
-class _Opening(Params):
-    """What the three ways into a session share: its folder, its further roots, its MCP servers."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session lives: its working folder and its further folders, absolute."""
+
+    cwd: Path
+    roots: tuple[Path, ...] = ()
+
+
+class _OpeningParams(Params):
+    """What the ways into a session share: its folder, its further roots, its MCP servers."""
 
     cwd: AbsolutePath
     additional_directories: Annotated[list[AbsolutePath], BeforeValidator(_or_empty)] = Field(default_factory=list)
     mcp_servers: Annotated[list[Server], BeforeValidator(_or_empty)] = Field(default_factory=list)
 
+    def place(self) -> Place:
+        """The folders as they were given."""
+        return Place(Path(self.cwd), tuple(map(Path, self.additional_directories)))
 
-class NewSession(_Opening):
+
+class NewSessionParams(_OpeningParams):
     """`session/new`."""
 
 
-class LoadSession(_Opening):
+class LoadSessionParams(_OpeningParams):
     """`session/load`."""
 
     session_id: str
 
 
-class ResumeSession(_Opening):
+class ResumeSessionParams(_OpeningParams):
     """`session/resume`."""
 
     session_id: str
 
 
-class ListSessions(Params):
+class ListSessionsParams(Params):
     """`session/list`: an optional folder that the sessions must be of, and where to go on."""
 
     cwd: AbsolutePath | None = None
     cursor: str | None = None
 
 
-class CloseSession(Params):
-    """`session/close`."""
+class SessionParams(Params):
+    """`session/close`, `session/delete`, and the notification `session/cancel`."""
 
     session_id: str
 
 
-class DeleteSession(Params):
-    """`session/delete`."""
+class _CheckedAs:
+    """Checks a field as if it were of another type, and keeps it as it came."""
+
+    def __init__(self, other: Any) -> None:
+        self._other = other
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_wrap_validator_function(_check_only, handler.generate_schema(self._other))
+
+
+def _check_only(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
+    check(value)
+    return value
+
+
+class PromptParams(Params):
+    """`session/prompt`: the blocks have been checked (see `Block`) and are kept as they came."""
 
     session_id: str
+    prompt: Annotated[list[dict[str, Any]], _CheckedAs(list[Block])]
 
 
-class Prompt(Params):
-    """`session/prompt`."""
-
-    session_id: str
-    prompt: list[Block]
-
-
-class Cancel(Params):
-    """`session/cancel`, a notification."""
-
-    session_id: str
-
-
-class SetMode(Params):
+class SetModeParams(Params):
     """`session/set_mode`."""
 
     session_id: str
@@ -266,7 +295,7 @@ def _option_value(value: Any) -> Any:
     return value
 
 
-class SetConfigOption(Params):
+class SetConfigOptionParams(Params):
     """`session/set_config_option`: the value is an id, or true or false for a boolean option."""
 
     session_id: str

@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    call: Call
+    call: Call[Any]
     task: asyncio.Task[None]
     cancels_itself: bool
 
@@ -85,7 +85,7 @@ class Incoming:
         for entry in list(self._open.values()):
             entry.task.cancel()
 
-    async def _serve(self, call: Call, request: Request, outcome: Outcome) -> None:
+    async def _serve(self, call: Call[Any], request: Request, outcome: Outcome) -> None:
         try:
             result = await self._router.answer(call, request, outcome)
         except RpcError as error:
@@ -93,7 +93,7 @@ class Incoming:
         else:
             self._succeed(call, result)
 
-    def _succeed(self, call: Call, result: dict[str, Any]) -> None:
+    def _succeed(self, call: Call[Any], result: dict[str, Any]) -> None:
         try:
             self._answer(call, result=result)
         except (TypeError, ValueError, RecursionError):
@@ -105,11 +105,11 @@ class Incoming:
         except Exception:
             _log.exception("what follows the answer of %s failed", call.method)
 
-    def _answer(self, call: Call, **member: Any) -> None:
+    def _answer(self, call: Call[Any], **member: Any) -> None:
         self._send({"jsonrpc": "2.0", "id": call.id, **member})
         self._open.pop(call.id, None)
 
-    def _close(self, call: Call) -> None:
+    def _close(self, call: Call[Any]) -> None:
         """The task is over. If it did not come to answer (it was cancelled, perhaps before it began, or
         has a fault) the request is answered here."""
         if (found := self._open.get(call.id)) is None or found.call is not call:
@@ -121,7 +121,7 @@ class Incoming:
             self._answer(call, error=cancelled().to_dict())
 
 
-def _check(route: Route, call: Call, params: Any) -> Outcome:
+def _check(route: Route, call: Call[Any], params: Any) -> Outcome:
     """The checked params, after the route has been told of them."""
     if not isinstance(params, dict):
         return invalid_params("params: must be an object")

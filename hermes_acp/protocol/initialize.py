@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 PROTOCOL_VERSION = 1
 """The only version spoken: an editor that asks for another is answered with this one (ACP: initialization)."""
 
-CREDENTIALS_METHOD = "credentials"
+AGENT_METHOD = "credentials"
 """The authentication method that looks again for keys in the environment and for local model servers."""
 
 SETUP_METHOD = "setup"
@@ -59,7 +59,7 @@ def _capabilities() -> dict[str, Any]:
 
 def _auth_methods(params: dict[str, Any]) -> list[dict[str, Any]]:
     credentials = {
-        "id": CREDENTIALS_METHOD,
+        "id": AGENT_METHOD,
         "name": "Use my keys or a local model",
         "description": "Looks again for API keys in the environment and for a model server on this machine.",
     }

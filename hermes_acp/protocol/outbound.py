@@ -5,12 +5,11 @@ Members that are None are left out, except where null itself says something.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, Literal
 
 Json = dict[str, Any]
 Status = Literal["pending", "in_progress", "completed", "failed"]
-PermissionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 
 
 class Unchanged:
@@ -21,22 +20,22 @@ UNCHANGED: Final = Unchanged()
 """Says that a field is not part of the change, where null would clear it."""
 
 
-def text(value: str) -> Json:
+def text_block(value: str) -> Json:
     """A text block."""
     return {"type": "text", "text": value}
 
 
-def image(data: str, mime_type: str, *, uri: str | None = None) -> Json:
+def image_block(data: str, mime_type: str, *, uri: str | None = None) -> Json:
     """An image block; `data` is base64."""
     return _without_none(type="image", data=data, mimeType=mime_type, uri=uri)
 
 
-def resource_link(name: str, uri: str, *, mime_type: str | None = None, title: str | None = None) -> Json:
+def resource_link_block(name: str, uri: str, *, mime_type: str | None = None, title: str | None = None) -> Json:
     """A block that points at a file or page."""
     return _without_none(type="resource_link", name=name, uri=uri, mimeType=mime_type, title=title)
 
 
-def resource(uri: str, value: str, *, mime_type: str | None = None) -> Json:
+def resource_block(uri: str, value: str, *, mime_type: str | None = None) -> Json:
     """A block that holds the text of a file or page."""
     return {"type": "resource", "resource": _without_none(uri=uri, text=value, mimeType=mime_type)}
 
@@ -46,19 +45,21 @@ def update(session_id: str, body: Json) -> Json:
     return {"sessionId": session_id, "update": body}
 
 
-def user_message_chunk(content: Json, *, message_id: str | None = None) -> Json:
-    """A piece of what the person said; sent only when a session is replayed."""
-    return _chunk("user_message_chunk", content, message_id)
+def user_message_chunk(content: Json, message_id: str) -> Json:
+    """A block of what the person said; sent only when a session is replayed."""
+    return {"sessionUpdate": "user_message_chunk", "content": content, "messageId": message_id}
 
 
-def agent_message_chunk(content: Json, *, message_id: str | None = None) -> Json:
+def agent_message_chunk(text: str, message_id: str) -> Json:
     """A piece of the answer."""
-    return _chunk("agent_message_chunk", content, message_id)
+    content = {"type": "text", "text": text}
+    return {"sessionUpdate": "agent_message_chunk", "content": content, "messageId": message_id}
 
 
-def agent_thought_chunk(content: Json, *, message_id: str | None = None) -> Json:
+def agent_thought_chunk(text: str, message_id: str) -> Json:
     """A piece of the model's thought."""
-    return _chunk("agent_thought_chunk", content, message_id)
+    content = {"type": "text", "text": text}
+    return {"sessionUpdate": "agent_thought_chunk", "content": content, "messageId": message_id}
 
 
 def tool_call(call_id: str, title: str, **fields: Any) -> Json:
@@ -95,17 +96,22 @@ def card(
     )
 
 
-def card_content(block: Json) -> Json:
+def text_content(text: str) -> Json:
+    """Text inside a card."""
+    return {"type": "content", "content": {"type": "text", "text": text}}
+
+
+def block_content(block: Json) -> Json:
     """A content block inside a card."""
     return {"type": "content", "content": block}
 
 
-def card_diff(path: str, old_text: str | None, new_text: str) -> Json:
+def diff_content(path: str, old_text: str | None, new_text: str) -> Json:
     """An edit inside a card: an absolute path, and null as the old text of a new file."""
     return {"type": "diff", "path": path, "oldText": old_text, "newText": new_text}
 
 
-def card_terminal(terminal_id: str) -> Json:
+def terminal_content(terminal_id: str) -> Json:
     """One of the editor's terminals inside a card."""
     return {"type": "terminal", "terminalId": terminal_id}
 
@@ -115,14 +121,10 @@ def location(path: str, line: int | None = None) -> Json:
     return _without_none(path=path, line=line)
 
 
-def plan(entries: Sequence[Json]) -> Json:
-    """The whole plan."""
-    return {"sessionUpdate": "plan", "entries": entries}
-
-
-def plan_entry(content: str, *, priority: str = "medium", status: str = "pending") -> Json:
-    """One entry of a plan."""
-    return {"content": content, "priority": priority, "status": status}
+def plan(entries: Iterable[tuple[str, str, str]]) -> Json:
+    """The whole plan: each entry's content, priority and status."""
+    listed = [{"content": content, "priority": priority, "status": status} for content, priority, status in entries]
+    return {"sessionUpdate": "plan", "entries": listed}
 
 
 def available_commands_update(commands: Sequence[Json]) -> Json:
@@ -195,15 +197,15 @@ def session_info(
     return _without_none(sessionId=session_id, cwd=cwd, additionalDirectories=roots, title=title, updatedAt=updated_at)
 
 
-def usage_update(used: int, size: int, *, cost: float | None = None) -> Json:
+def usage_update(used: int, size: int, cost: float | None = None) -> Json:
     """Tokens in the context, the size of the window, and the cost so far in US dollars when it is known."""
     price = None if cost is None else {"amount": cost, "currency": "USD"}
     return _without_none(sessionUpdate="usage_update", used=used, size=size, cost=price)
 
 
-def notice(severity: str, title: str, *, description: str | None = None) -> Json:
+def notice(severity: str, title: str, description: str = "") -> Json:
     """Something to be shown that is not part of the answer; only for editors that take notices."""
-    return _without_none(sessionUpdate="notice", severity=severity, title=title, description=description)
+    return _without_none(sessionUpdate="notice", severity=severity, title=title, description=description or None)
 
 
 def compaction_update(
@@ -220,13 +222,18 @@ def compaction_summary_chunk(compaction_id: str, content: Json) -> Json:
     return {"sessionUpdate": "compaction_summary_chunk", "compactionId": compaction_id, "content": content}
 
 
-def request_permission(session_id: str, call_id: str, options: Sequence[Json], **fields: Any) -> Json:
-    """The params of `session/request_permission`; `fields` are those of `card`."""
-    return {"sessionId": session_id, "toolCall": {"toolCallId": call_id, **card(**fields)}, "options": options}
+def request_permission(session_id: str, shown: Json, options: Sequence[Json]) -> Json:
+    """The params of `session/request_permission`: a `permission_card`, and each `permission_option`."""
+    return {"sessionId": session_id, "toolCall": shown, "options": options}
 
 
-def permission_option(option_id: str, name: str, kind: PermissionKind) -> Json:
-    """One answer that is offered."""
+def permission_card(call_id: str, **fields: Any) -> Json:
+    """The card that a permission is asked with; `fields` are those of `card`."""
+    return {"toolCallId": call_id, **card(**fields)}
+
+
+def permission_option(option_id: str, name: str, kind: str) -> Json:
+    """One answer that is offered, of one of ACP's four kinds."""
     return {"optionId": option_id, "name": name, "kind": kind}
 
 
@@ -275,12 +282,6 @@ def status(session_id: str, kind: str, value: str) -> Json:
 def step(session_id: str, api_calls: int, max_api_calls: int, tools: Sequence[Json]) -> Json:
     """The params of the extension notification `_hermes/step`."""
     return {"sessionId": session_id, "apiCalls": api_calls, "maxApiCalls": max_api_calls, "tools": tools}
-
-
-def _chunk(kind: str, content: Json, message_id: str | None) -> Json:
-    if message_id is None:
-        return {"sessionUpdate": kind, "content": content}
-    return {"sessionUpdate": kind, "content": content, "messageId": message_id}
 
 
 def _without_none(**members: Any) -> Json:

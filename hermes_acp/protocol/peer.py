@@ -9,12 +9,14 @@ from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from hermes_acp.protocol.errors import from_validation, invalid_request
+from hermes_acp.protocol.errors import Disconnected, RemoteError, from_validation, invalid_request
 from hermes_acp.protocol.incoming import Incoming
 from hermes_acp.protocol.jsonrpc import Invalid, Notification, Request, Response, encode, parse, parse_head
 from hermes_acp.protocol.outgoing import Outgoing
-from hermes_acp.protocol.routes import Listener, Routes
+from hermes_acp.protocol.routes import Call, Listener, Route, Routes
 from hermes_acp.protocol.transport import LineReader, LineWriter, TooLong
+
+__all__ = ["App", "Call", "Disconnected", "Listener", "Peer", "RemoteError", "Route", "Routes"]
 
 GRACE = 0.3
 """Seconds that short requests get to be answered after the editor has closed its side."""

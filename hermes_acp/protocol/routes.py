@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
 from hermes_acp.protocol.jsonrpc import Id
 
+A = TypeVar("A")
 
-class Call:
+
+class Call(Generic[A]):
     """One request of the editor, while it is open.
 
-    `app` is the application that the peer runs for. `cancelled` turns true when the editor sends
-    `$/cancel_request` for it.
+    `app` is the application that the peer runs for. `state` is what `Route.received` leaves for
+    `Route.handle`. `cancelled` turns true when the editor sends `$/cancel_request` for it.
     """
 
-    __slots__ = ("_followers", "_on_cancel", "app", "cancelled", "id", "method")
+    __slots__ = ("_followers", "_on_cancel", "app", "cancelled", "id", "method", "state")
 
-    def __init__(self, app: Any, id: Id, method: str) -> None:
+    def __init__(self, app: A, id: Id, method: str) -> None:
         self.app = app
+        self.state: Any = None
         self.id = id
         self.method = method
         self.cancelled = False
@@ -72,8 +75,8 @@ class Route:
 
     name: str
     params: type[BaseModel]
-    handle: Callable[[Call, Any], Awaitable[dict[str, Any]]]
-    received: Callable[[Call, Any], None] | None = None
+    handle: Callable[[Call[Any], Any], Awaitable[dict[str, Any]]]
+    received: Callable[[Call[Any], Any], None] | None = None
     cancels_itself: bool = False
 
 

@@ -54,7 +54,7 @@ class Router:
     def __init__(self, routes: Iterable[Route]) -> None:
         self._methods = {route.name: _method(route) for route in routes}
 
-    async def answer(self, call: Call, request: Request, outcome: Outcome) -> dict[str, Any]:
+    async def answer(self, call: Call[Any], request: Request, outcome: Outcome) -> dict[str, Any]:
         """The result of the request's method.
 
         Raises:
@@ -77,7 +77,7 @@ def _method(route: Route) -> Callable[..., Coroutine[Any, Any, Any]]:
     """The route as the library calls it. The params are taken as keywords, whatever they are named, and
     no exception gets out: the library would send its text to the editor."""
 
-    async def run(context: tuple[Call, Outcome], /, **params: Any) -> Any:
+    async def run(context: tuple[Call[Any], Outcome], /, **params: Any) -> Any:
         call, outcome = context
         if isinstance(outcome, RpcError):
             return _refusal(outcome)
