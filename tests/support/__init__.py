@@ -1,0 +1,1 @@
+"""What several tests share: an editor, the protocol's schema, short programs."""
