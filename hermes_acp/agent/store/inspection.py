@@ -1,0 +1,34 @@
+"""A look at the database from outside, which changes nothing in it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from hermes_acp.agent.store.database import store_error
+from hermes_acp.agent.store.schema import refuse_newer
+from hermes_acp.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """How many sessions with a prompt are kept, or why that cannot be told ("" when it can)."""
+
+    sessions: int = 0
+    problem: str = ""
+
+
+def inspect_store(path: Path) -> StoreState:
+    """The state of the database file at `path`."""
+    if not path.exists():
+        return StoreState()
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as connection:
+            refuse_newer(connection)
+            return StoreState(connection.execute("SELECT count(*) FROM sessions WHERE prompted = 1").fetchone()[0])
+    except sqlite3.Error as error:
+        return StoreState(problem=str(store_error(error)))
+    except (StoreError, OSError) as error:
+        return StoreState(problem=str(error))

@@ -1,0 +1,148 @@
+"""`hermes-acp doctor`: what the agent finds on this machine, and what it lacks."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from hermes_acp import __version__
+from hermes_acp.agent.store.inspection import inspect_store
+from hermes_acp.errors import ConfigError, CredentialsMissing
+from hermes_acp.settings.credentials import is_signed_out
+from hermes_acp.settings.endpoint import ANY_KEY
+from hermes_acp.settings.homes import Home, find_home
+from hermes_acp.settings.load import Settings, load_settings, resolve_model
+from hermes_acp.settings.providers import PROVIDERS
+
+_OURS = b"hermes_acp.__main__"
+"""What the script of this program holds, wherever it was installed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report. A `missing` one keeps the agent from answering, a `warning` does not."""
+
+    state: Literal["ok", "note", "warning", "missing"]
+    name: str
+    text: str
+
+
+def run(overrides: Mapping[str, str]) -> int:
+    """Write the report; 0 when a prompt could be answered, else 1."""
+    answers = True
+    for finding in _findings(overrides):
+        sys.stdout.write(f"{finding.state:<8} {finding.name:<9} {finding.text}\n")
+        answers = answers and finding.state != "missing"
+    return 0 if answers else 1
+
+
+def _findings(overrides: Mapping[str, str]) -> Iterator[Finding]:
+    home = find_home(os.environ)
+    yield Finding("ok", "version", f"{__version__}, Python {platform.python_version()}, {platform.system()}")
+    yield from _command_on_path()
+    yield _home(home)
+    try:
+        settings = load_settings(overrides, os.environ)
+    except ConfigError as error:
+        yield Finding("missing", "settings", str(error))
+    else:
+        yield from _settings(settings)
+    yield from _programs()
+    yield _database(home)
+
+
+def _command_on_path() -> Iterator[Finding]:
+    """Another program may have the name: guides use the longer one."""
+    found = shutil.which("hermes-acp")
+    if found and not _is_ours(Path(found)):
+        yield Finding("warning", "command", f"hermes-acp on PATH is another program ({found}): use hermes-acp-agent")
+
+
+def _is_ours(script: Path) -> bool:
+    own = Path(sysconfig.get_path("scripts"), "hermes-acp")
+    try:
+        return script.resolve() == own.resolve() or _OURS in script.read_bytes()[:100_000]
+    except OSError:
+        return False
+
+
+def _home(home: Home) -> Finding:
+    if home.config is None or home.state is None:
+        return Finding("warning", "home", "this user has no home folder, so nothing is kept: set HERMES_ACP_HOME")
+    folders = dict.fromkeys((home.config, home.state))
+    return Finding("ok", "home", ", ".join(map(str, folders)))
+
+
+def _settings(settings: Settings) -> Iterator[Finding]:
+    file = settings.home.config_file
+    yield Finding("ok", "settings", str(file)) if file and file.exists() else Finding("note", "settings", "no file yet")
+    for warning in settings.warnings:
+        yield Finding("warning", "settings", warning)
+    yield from _keys(settings)
+    if is_signed_out(settings.home):
+        yield Finding("missing", "login", "logged out: log in from the editor, or run hermes-acp-agent setup")
+    yield _model(settings)
+
+
+def _keys(settings: Settings) -> Iterator[Finding]:
+    variables = [ANY_KEY, *(known.key_variable for known in PROVIDERS.values()), settings.config.model.api_key_env]
+    for name in dict.fromkeys(variables):
+        if name and settings.keys.environ.get(name, "").strip():
+            yield Finding("ok", "key", f"found in {name}")
+    for origin in settings.keys.stored:
+        yield Finding("ok", "key", f"stored for {origin}")
+
+
+def _model(settings: Settings) -> Finding:
+    try:
+        endpoint = resolve_model(settings)
+    except (ConfigError, CredentialsMissing) as error:
+        return Finding("missing", "model", str(error))
+    key = f"key found in {endpoint.key_source}" if endpoint.key_source else "no key"
+    place = f" at {endpoint.base_url}" if endpoint.base_url else ""
+    return Finding("ok", "model", f"{endpoint.model} of {endpoint.provider}{place} ({endpoint.api_mode}, {key})")
+
+
+def _programs() -> Iterator[Finding]:
+    yield _program("ripgrep", _ripgrep(), "warning", "not found, so files cannot be searched")
+    yield _program("git", shutil.which("git"), "note", "not found")
+    yield _program("bwrap", shutil.which("bwrap"), "note", "not found (bubblewrap; commands run outside a sandbox)")
+
+
+def _ripgrep() -> str | None:
+    """The one that came with the package, else one on PATH."""
+    folders = (sysconfig.get_path("scripts"), os.path.dirname(sys.executable))
+    return next(filter(None, (shutil.which("rg", path=folder) for folder in folders)), None) or shutil.which("rg")
+
+
+def _program(name: str, path: str | None, state: Literal["note", "warning"], without: str) -> Finding:
+    if path is None:
+        return Finding(state, name, without)
+    version = _version(path)
+    return Finding("ok", name, f"{path} ({version})") if version else Finding(state, name, f"{path} does not start")
+
+
+def _version(path: str) -> str:
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, timeout=5, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    lines = done.stdout.decode("utf-8", "replace").splitlines()
+    return lines[0].strip() if lines and done.returncode == 0 else ""
+
+
+def _database(home: Home) -> Finding:
+    if home.database is None:
+        return Finding("warning", "sessions", "not kept: there is no folder for them")
+    state = inspect_store(home.database)
+    if state.problem:
+        return Finding("warning", "sessions", f"{home.database}: {state.problem}")
+    return Finding("ok", "sessions", f"{state.sessions} in {home.database}")

@@ -1,0 +1,148 @@
+"""Finding the command and its settings among the arguments."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import NoReturn
+
+from hermes_acp import __version__
+from hermes_acp.errors import ConfigError, HermesError
+from hermes_acp.settings.sources import OPTIONS
+
+USAGE_ERROR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: what it does in a few words, and what does it with its settings and other arguments."""
+
+    summary: str
+    run: Callable[[Mapping[str, str], Sequence[str]], int]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Refuses with an exception in place of leaving the program with several lines."""
+
+    def error(self, message: str) -> NoReturn:
+        raise ConfigError(message)
+
+
+def run(argv: Sequence[str]) -> int:
+    """Do what the arguments say; the process's exit status: 0 for success, 2 for arguments that mean nothing."""
+    _speak_utf8()
+    try:
+        return _run([word for word in argv if word != "--stdio"])
+    except ConfigError as error:
+        sys.stderr.write(f"hermes-acp: {error}\n")
+        return USAGE_ERROR
+    except HermesError as error:
+        sys.stderr.write(f"hermes-acp: {error}\n")
+        return 1
+    except SystemExit as end:
+        return int(end.code or 0)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader has seen enough; nothing more may be written when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
+
+
+def _run(argv: Sequence[str]) -> int:
+    parser = _parser()
+    found = vars(parser.parse_args(argv))
+    name, rest = found.pop("command"), found.pop("arguments")
+    if found.pop("version"):
+        sys.stdout.write(f"hermes-acp {__version__}\n")
+        return 0
+    if name is None or found.pop("help"):
+        sys.stdout.write(parser.format_help())
+        return 0
+    if name not in COMMANDS:
+        raise ConfigError(_unknown(name))
+    status = COMMANDS[name].run(found, rest)
+    if sys.stdout is not None:
+        sys.stdout.flush()
+    return status
+
+
+def _parser() -> _Parser:
+    parser = _Parser(
+        prog="hermes-acp",
+        usage="hermes-acp --stdio [OPTIONS]\n       hermes-acp COMMAND [OPTIONS]",
+        description="A coding agent for editors. They start it with --stdio; the commands are for you.",
+        epilog=_commands_help(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+        add_help=False,
+        argument_default=argparse.SUPPRESS,
+    )
+    parser.add_argument("command", nargs="?", default=None, help=argparse.SUPPRESS)
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
+    parser.add_argument("-h", "--help", action="store_true", default=False, help="show this and exit")
+    parser.add_argument("--version", action="store_true", default=False, help="show the version and exit")
+    parser.add_argument("--stdio", action="store_true", help="talk ACP on standard input and output")
+    _add_settings(parser)
+    return parser
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    for option in OPTIONS:
+        if option.flag:
+            text = f"{option.help} [{option.variable}]"
+            parser.add_argument(option.flag, dest=option.key, metavar=option.flag.split("-")[-1].upper(), help=text)
+
+
+def _commands_help() -> str:
+    return "commands:\n" + "".join(f"  {name:<10}{command.summary}\n" for name, command in COMMANDS.items())
+
+
+def _unknown(name: str) -> str:
+    near = get_close_matches(name, COMMANDS, n=1)
+    hint = f"did you mean {near[0]}?" if near else "see hermes-acp --help"
+    return f"there is no command {name!r} ({hint})"
+
+
+def _settings_parser() -> _Parser:
+    parser = _Parser(
+        prog="hermes-acp", usage="hermes-acp COMMAND [OPTIONS]", argument_default=argparse.SUPPRESS, allow_abbrev=False
+    )
+    _add_settings(parser)
+    return parser
+
+
+def _with_settings(module: str) -> Callable[[Mapping[str, str], Sequence[str]], int]:
+    """A command of this package that takes settings and nothing else."""
+
+    def start(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
+        own = _settings_parser().parse_args(arguments)
+        status: int = import_module(module).run({**overrides, **vars(own)})
+        return status
+
+    return start
+
+
+def _demo(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
+    status: int = import_module("hermes_acp.demo").run(list(arguments))
+    return status
+
+
+def _speak_utf8() -> None:
+    """Say and hear UTF-8 whatever the locale is."""
+    for stream, errors in ((sys.stdin, "replace"), (sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors=errors)
+
+
+COMMANDS: Mapping[str, Command] = {
+    "setup": Command("choose a model and store its key", _with_settings("hermes_acp.cli.setup")),
+    "doctor": Command("show what is found here, and what is missing", _with_settings("hermes_acp.cli.doctor")),
+    "demo": Command("watch the agent at work, without any model", _demo),
+}

@@ -1,0 +1,168 @@
+"""`hermes-acp setup`: asks which model to use and stores the answer, the key apart from the rest."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hermes_acp.cli.terminal import ask, ask_secret, say
+from hermes_acp.config import check_value, parse_config
+from hermes_acp.errors import ConfigError, HermesError
+from hermes_acp.settings.credentials import read_stored, sign_in, store_key
+from hermes_acp.settings.edit import set_values
+from hermes_acp.settings.endpoint import ANY_KEY, Key, Keys
+from hermes_acp.settings.files import read_small, read_toml, write_like_before
+from hermes_acp.settings.homes import Home, find_home
+from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, provider_at
+from hermes_acp.settings.sources import OPTIONS
+
+_OFFERED = [known for known in PROVIDERS.values() if known.name != DEMO]
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """What the person answered: the values of the file's model table ("": not in it), the address they mean,
+    and the key (empty: the one that is there already, or none)."""
+
+    values: dict[str, str]
+    base_url: str
+    key: str = field(repr=False)
+
+
+def run(overrides: Mapping[str, str]) -> int:
+    """Ask and store; 0 only when everything is stored.
+
+    Raises:
+        HermesError: it could not be stored, or the input ended; the text says which.
+    """
+    home = find_home(os.environ)
+    if home.config_file is None or home.credentials_file is None:
+        raise HermesError("there is no folder for settings: set HERMES_ACP_HOME to one")
+    data = read_toml(home.config_file)
+    choice = _ask(_present(data, overrides), Keys(os.environ, read_stored(home.credentials_file).keys))
+    try:
+        _store(choice, home.config_file, home.credentials_file)
+    except OSError as error:
+        raise HermesError(f"it could not be stored: {error.filename or home.config}: {error.strerror}") from None
+    sign_in(home)
+    _report(choice, home)
+    return 0
+
+
+def _present(data: Mapping[str, Any], overrides: Mapping[str, str]) -> dict[str, str]:
+    """The values to offer: those on the command line, else those of the file."""
+    table = data.get("model")
+    values = {key: value for key, value in table.items() if isinstance(value, str)} if isinstance(table, dict) else {}
+    given = {key.removeprefix("model."): value for key, value in overrides.items() if key.startswith("model.")}
+    return {**values, **given}
+
+
+def _ask(present: Mapping[str, str], keys: Keys) -> _Choice:
+    known = _ask_provider(present.get("provider", ""))
+    same = present if present.get("provider") == known.name else {}
+    before = same.get("base_url") or known.base_url
+    url = ask("Base URL", before, _check_url)
+    default = known.default_model if provider_at(url) is known else ""
+    model = ask("Model", same.get("name") or default, lambda text: _check("model.name", text))
+    variable = same.get("api_key_env", "") if url == before else ""
+    key = _ask_key(url, _key_there(url, variable, keys))
+    values = {
+        "provider": known.name,
+        "name": model,
+        "base_url": "" if url == known.base_url else url,
+        # What the file said of another endpoint does not hold for this one; above all, no variable named
+        # for another provider's key may stay.
+        **({} if same and url == before else {"api_mode": ""}),
+        **({} if variable and not key else {"api_key_env": ""}),
+        **({} if same.get("name") == model else {"context_window": ""}),
+    }
+    return _Choice(values, url, key)
+
+
+def _key_there(url: str, variable: str, keys: Keys) -> Key | None:
+    return keys.variable(ANY_KEY) or (keys.variable(variable) if variable else None) or keys.own(url)
+
+
+def _ask_provider(present: str) -> KnownProvider:
+    say("Who answers?")
+    for number, known in enumerate(_OFFERED, 1):
+        say(f"  {number}  {known.name:<11} {known.label}")
+    name = ask("Provider", present if present in PROVIDERS else _OFFERED[0].name, _check_provider)
+    return PROVIDERS[name]
+
+
+def _check_provider(answer: str) -> str:
+    names = [known.name for known in _OFFERED]
+    if answer.isdecimal() and 1 <= int(answer) <= len(names):
+        return names[int(answer) - 1]
+    if answer.lower() not in names:
+        raise ValueError(f"Please answer with a number from 1 to {len(names)}, or a name from the list.")
+    return answer.lower()
+
+
+def _check_url(answer: str) -> str:
+    return _check("model.base_url", answer)
+
+
+def _check(key: str, answer: str) -> str:
+    if not answer:
+        raise ValueError("This is needed.")
+    try:
+        return str(check_value(key, answer, "This"))
+    except ConfigError as error:
+        raise ValueError(str(error).replace("This: ", "It ")) from None
+
+
+def _ask_key(url: str, there: Key | None) -> str:
+    known = provider_at(url)
+    needed = known is not None and known.is_hosted and there is None
+    return ask_secret(f"API key (not shown{_without_key(there, needed)})", lambda text: _check_key(text, needed))
+
+
+def _without_key(there: Key | None, needed: bool) -> str:
+    if there:
+        return f"; empty: use {there.source}"
+    return "" if needed else "; empty: none"
+
+
+def _check_key(answer: str, needed: bool) -> str:
+    if needed and not answer:
+        raise ValueError("This provider needs a key.")
+    if not answer.isascii() or not answer.isprintable() or " " in answer:
+        raise ValueError("A key has only letters, digits and signs, without spaces.")
+    return answer
+
+
+def _store(choice: _Choice, config_file: Path, credentials_file: Path) -> None:
+    """The key first: a config that names a provider without its key would be worse than the reverse."""
+    text = _changed(config_file, choice)
+    if choice.key:
+        store_key(credentials_file, choice.base_url, choice.key)
+    write_like_before(config_file, text.encode("utf-8"))
+
+
+def _changed(config_file: Path, choice: _Choice) -> str:
+    before = read_small(config_file).decode("utf-8-sig") if config_file.exists() else ""
+    try:
+        text = set_values(before, "model", choice.values)
+    except ConfigError as error:
+        raise HermesError(f"{config_file}: {error}") from None
+    _see_that_it_works(text, config_file)
+    return text
+
+
+def _see_that_it_works(text: str, config_file: Path) -> None:
+    parse_config(tomllib.loads(text), str(config_file))
+
+
+def _report(choice: _Choice, home: Home) -> None:
+    say(f"Stored in {home.config_file}.")
+    if choice.key:
+        say(f"The key is in {home.credentials_file}, which only you can read.")
+    for option in OPTIONS:
+        if option.key.startswith("model.") and os.environ.get(option.variable):
+            say(f"Note: {option.variable} is set in this environment and goes before {option.key} of the file.")

@@ -1,0 +1,161 @@
+"""From settings to the one endpoint that answers: provider, model, address, API, key."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from urllib.parse import urlsplit
+
+from hermes_acp.config import ModelConfig
+from hermes_acp.errors import ConfigError, CredentialsMissing
+from hermes_acp.settings.credentials import origin
+from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, api_mode_of, provider_at
+
+SETUP_HINT = "run `hermes-acp-agent setup`"
+ANY_KEY = "HERMES_ACP_API_KEY"
+"""The key for whatever endpoint is configured."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelEndpoint:
+    """Where a model is asked.
+
+    `api_mode` is one of `hermes_acp.config.API_MODES`, or "demo". `api_key` is "" for servers that want
+    none; `key_source` says where it was found. `context_window` is in tokens, 0 when nobody said.
+    """
+
+    provider: str
+    model: str
+    base_url: str
+    api_mode: str
+    api_key: str = field(default="", repr=False)
+    key_source: str = ""
+    context_window: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key and where it was found, in words."""
+
+    value: str = field(repr=False)
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """Where keys are looked up: the environment, and what `setup` stored by origin."""
+
+    environ: Mapping[str, str] = field(repr=False)
+    stored: Mapping[str, str] = field(repr=False)
+
+    def variable(self, name: str) -> Key | None:
+        """The key in an environment variable.
+
+        Raises:
+            ConfigError: it holds something that cannot be a key.
+        """
+        value = self.environ.get(name, "").strip()
+        if not (value.isascii() and value.isprintable()):
+            raise ConfigError(f"{name}: holds characters that no key has")
+        return Key(value, name) if value else None
+
+    def own(self, url: str) -> Key | None:
+        """The key that is meant for this address alone: its provider's own variable, else what was stored."""
+        known = provider_at(url)
+        if known and known.is_hosted and urlsplit(url).scheme == "https":
+            found = self.variable(known.key_variable)
+            if found:
+                return found
+        value = self.stored.get(origin(url), "")
+        return Key(value, "the keys stored by setup") if value else None
+
+
+def resolve(config: ModelConfig, keys: Keys) -> ModelEndpoint:
+    """The endpoint that the settings name, completed from the keys that are there.
+
+    Raises:
+        CredentialsMissing: nothing is configured that could answer; the text says what to do.
+        ConfigError: what is configured cannot be completed.
+    """
+    if config.provider == DEMO:
+        return ModelEndpoint(DEMO, config.name or DEMO, "", DEMO, context_window=config.context_window)
+    if config.provider or config.base_url:
+        config = _completed(config)
+        return _endpoint(config, _configured_key(config, keys))
+    known, key = _found(config, keys)
+    return _endpoint(replace(config, provider=known.name, base_url=known.base_url), key)
+
+
+def _completed(config: ModelConfig) -> ModelConfig:
+    """The settings with both a provider and an address."""
+    if not config.base_url:
+        return replace(config, base_url=_address_of(config.provider))
+    known = provider_at(config.base_url)
+    return replace(config, provider=config.provider or (known.name if known else "custom"))
+
+
+def _address_of(provider: str) -> str:
+    known = PROVIDERS.get(provider)
+    if known and known.base_url:
+        return known.base_url
+    near = [] if known else get_close_matches(provider, PROVIDERS, n=1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    raise ConfigError(f"model.base_url: the provider {provider} needs one{hint}")
+
+
+def _configured_key(config: ModelConfig, keys: Keys) -> Key | None:
+    found = keys.variable(ANY_KEY)
+    if found:
+        return found
+    if not config.api_key_env:
+        return keys.own(config.base_url)
+    found = keys.variable(config.api_key_env)
+    if not found:
+        raise CredentialsMissing(f"The variable {config.api_key_env}, named in model.api_key_env, is not set.")
+    return found
+
+
+def _found(config: ModelConfig, keys: Keys) -> tuple[KnownProvider, Key]:
+    """A service that there is a key for, when nothing else was said; the model's own one when there are more.
+
+    Only a service's own key counts: a key without an address must not be sent to a guessed one.
+    """
+    hosted = [(known, keys.own(known.base_url)) for known in PROVIDERS.values() if known.is_hosted]
+    usable = [(known, key) for known, key in hosted if key]
+    if not usable:
+        raise CredentialsMissing(_nothing_configured(config, keys))
+    fitting = [(known, key) for known, key in usable if config.name.startswith(known.models)]
+    return (fitting or usable)[0]
+
+
+def _nothing_configured(config: ModelConfig, keys: Keys) -> str:
+    named = next((name for name in (ANY_KEY, config.api_key_env) if name and keys.environ.get(name)), "")
+    if named:
+        return f"{named} is set, but nothing says whose key it is: set HERMES_ACP_PROVIDER or HERMES_ACP_BASE_URL."
+    variables = ", ".join(known.key_variable for known in PROVIDERS.values() if known.is_hosted)
+    return f"No model is configured: {SETUP_HINT}, or set one of {variables}."
+
+
+def _endpoint(config: ModelConfig, key: Key | None) -> ModelEndpoint:
+    known = provider_at(config.base_url)
+    if known and known.is_hosted and not key:
+        raise CredentialsMissing(_no_key(known, config.base_url))
+    name = config.name or (known.default_model if known else "")
+    if not name:
+        raise ConfigError(f"model.name: needed for the provider {config.provider}")
+    return ModelEndpoint(
+        provider=config.provider,
+        model=name,
+        base_url=config.base_url,
+        api_mode=api_mode_of(config.api_mode, config.provider, config.base_url),
+        api_key=key.value if key else "",
+        key_source=key.source if key else "",
+        context_window=config.context_window,
+    )
+
+
+def _no_key(known: KnownProvider, url: str) -> str:
+    if urlsplit(url).scheme != "https":
+        return f"The key of {known.label} is only sent over https, and {url} is not."
+    return f"There is no key for {known.label}: set {known.key_variable}, or {SETUP_HINT}."

@@ -1,0 +1,88 @@
+"""All that is set for one start of the program, from the command line, the environment and the person's files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hermes_acp.config import Config, build_config, read_values, tighten, unsupported
+from hermes_acp.errors import ConfigError
+from hermes_acp.settings.credentials import read_stored
+from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve
+from hermes_acp.settings.files import read_toml
+from hermes_acp.settings.homes import Home, find_home
+from hermes_acp.settings.sources import LEVELS, checked, from_environment
+
+PROJECT_FILE = ".hermes-acp.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """Where the log goes (None: standard error) and from which level on."""
+
+    file: Path | None = None
+    level: str = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a start of the program goes by. `warnings` are lines for the person; nothing in it stops a start."""
+
+    home: Home
+    config: Config
+    log: LogConfig = LogConfig()
+    warnings: tuple[str, ...] = ()
+    keys: Keys = field(default_factory=lambda: Keys({}, {}), repr=False)
+
+
+def load_settings(overrides: Mapping[str, str], environ: Mapping[str, str]) -> Settings:
+    """The settings of this start: command line before environment before the person's file.
+
+    Args:
+        overrides: texts by dotted key ("model.name"), as `from_arguments` gives them.
+        environ: the environment variables.
+
+    Raises:
+        ConfigError: one of the three is wrong: one line naming the place, the key and the reason.
+    """
+    home = find_home(environ)
+    data = read_toml(home.config_file) if home.config_file else {}
+    source = str(home.config_file)
+    variables = from_environment(environ)
+    values = read_values(data, source)
+    values |= checked(variables, lambda option: option.variable)
+    values |= checked(overrides, lambda option: option.flag or option.key)
+    stored = read_stored(home.credentials_file)
+    warnings = unsupported(data, source) + ((stored.warning,) if stored.warning else ())
+    return Settings(
+        home, build_config(values), _log_config({**variables, **overrides}), warnings, Keys(environ, stored.keys)
+    )
+
+
+def resolve_model(settings: Settings) -> ModelEndpoint:
+    """The endpoint that answers under these settings. Looks at no network, and not at a logout.
+
+    Raises:
+        CredentialsMissing: nothing is configured that could answer; the text says what to do.
+        ConfigError: what is configured cannot be completed.
+    """
+    return resolve(settings.config.model, settings.keys)
+
+
+def config_in(settings: Settings, cwd: Path) -> Config:
+    """The settings for a session in a folder, under the project's own file (which can only tighten).
+
+    Raises:
+        ConfigError: the project's file is wrong: one line naming file, key and reason.
+    """
+    path = cwd / PROJECT_FILE
+    return tighten(settings.config, read_toml(path), str(path))
+
+
+def _log_config(texts: Mapping[str, str]) -> LogConfig:
+    level = texts.get("log.level", "warning").lower()
+    if level not in LEVELS:
+        raise ConfigError(f"log level: must be one of {', '.join(LEVELS)}")
+    file = texts.get("log.file", "")
+    return LogConfig(Path(file) if file else None, level)
