@@ -38,7 +38,7 @@ def read_stored(path: Path | None) -> Stored:
         if mode & 0o077:
             return Stored(warning=f"{path}: not used, because other users can read it (chmod 600 it)")
         return Stored(_keys(json.loads(data)))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return Stored()
     except OSError as error:
         return Stored(warning=f"{path}: not used: {error.strerror}")

@@ -22,9 +22,9 @@ class StoreState:
 
 def inspect_store(path: Path) -> StoreState:
     """The state of the database file at `path`."""
-    if not path.exists():
-        return StoreState()
     try:
+        if not path.exists():
+            return StoreState()
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as connection:
             refuse_newer(connection)
             return StoreState(connection.execute("SELECT count(*) FROM sessions WHERE prompted = 1").fetchone()[0])

@@ -1,0 +1,345 @@
+"""The commands, run as a person or an editor runs them: in a process of their own, with a bare environment."""
+
+import json
+import os
+import pty
+import select
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+import tomllib
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.cli.main import COMMANDS
+
+SCRIPTS = Path(sys.executable).parent
+
+
+@pytest.fixture
+def home(tmp_path):
+    folder = tmp_path / "a home with spaces"
+    folder.mkdir()
+    return folder
+
+
+def environment(home, **more):
+    return {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "HERMES_ACP_HOME": str(home), **more}
+
+
+def hermes(home, *arguments, answers="", **more):
+    return subprocess.run(
+        [sys.executable, "-m", "hermes_acp", *arguments],
+        input=answers.encode(),
+        env=environment(home, **more),
+        cwd="/",
+        capture_output=True,
+        timeout=30,
+    )
+
+
+def report(done):
+    """The lines of the doctor by name."""
+    found = {}
+    for line in done.stdout.decode().splitlines():
+        state, name, text = line.split(maxsplit=2)
+        found.setdefault(name, []).append((state, text))
+    return found
+
+
+# Arguments
+
+
+def test_the_version_and_the_help(home):
+    assert hermes(home, "--version").stdout == b"hermes-acp 0.1.0\n"
+    shown = hermes(home, "--help")
+    assert shown.returncode == 0
+    for name in (*COMMANDS, "--stdio", "--model", "HERMES_ACP_MODEL"):
+        assert name in shown.stdout.decode()
+    assert hermes(home, "setup", "--help").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["doktor"], "did you mean doctor?"),
+        (["xyzzy"], "see hermes-acp --help"),
+        (["--modell", "x"], "--modell"),
+        (["doctor", "--foo"], "--foo"),
+        (["doctor", "extra"], "extra"),
+        (["doctor", "--model"], "--model"),
+    ],
+)
+def test_arguments_that_mean_nothing_are_one_clear_line(home, arguments, reason):
+    done = hermes(home, *arguments)
+    assert (done.returncode, done.stdout) == (2, b"")
+    [line] = done.stderr.decode().splitlines()
+    assert line.startswith("hermes-acp: ")
+    assert reason in line
+
+
+def test_plain_on_a_terminal_prints_help(home):
+    leader, follower = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "hermes_acp"], stdin=follower, env=environment(home), capture_output=True, timeout=30
+    )
+    os.close(leader)
+    os.close(follower)
+    assert done.returncode == 0
+    assert b"setup" in done.stdout
+
+
+@pytest.mark.parametrize("more", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}, {"LANG": "C"}])
+def test_words_are_utf8_whatever_the_locale(home, more):
+    assert "…" in hermes(home, "--help", **more).stdout.decode("utf-8")
+
+
+def test_a_reader_that_has_seen_enough_causes_no_traceback(home):
+    command = f"'{sys.executable}' -m hermes_acp doctor | true"
+    done = subprocess.run(["sh", "-c", command], env=environment(home), capture_output=True, timeout=30)
+    assert done.stderr == b""
+
+
+# Doctor
+
+
+def test_the_doctor_without_anything_says_what_to_do(home):
+    done = hermes(home, "doctor")
+    assert done.returncode == 1
+    found = report(done)
+    assert found["home"] == [("ok", str(home))]
+    [(state, text)] = found["model"]
+    assert state == "missing"
+    assert "hermes-acp-agent setup" in text
+    assert found["sessions"] == [("ok", f"0 in {home / 'sessions.db'}")]
+    assert list(home.iterdir()) == []
+
+
+def test_the_doctor_names_keys_without_their_values(home):
+    done = hermes(home, "doctor", OPENAI_API_KEY="sk-SECRET-1", HERMES_ACP_API_KEY="sk-SECRET-2")
+    assert done.returncode == 0
+    assert b"SECRET" not in done.stdout + done.stderr
+    found = report(done)
+    assert [text for _, text in found["key"]] == ["found in HERMES_ACP_API_KEY", "found in OPENAI_API_KEY"]
+    assert "https://api.openai.com/v1" in found["model"][0][1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--provider", "ollama", "doctor", "--model", "qwen"], ["doctor", "--provider=ollama", "--model=qwen"]],
+)
+def test_the_doctor_takes_settings_before_and_after_its_name(home, arguments):
+    done = hermes(home, *arguments)
+    assert done.returncode == 0
+    assert report(done)["model"][0][1].startswith("qwen of ollama at http://127.0.0.1:11434/v1")
+
+
+def test_the_doctor_shows_errors_of_the_file_and_goes_on(home):
+    (home / "config.toml").write_text('[model]\nnmae = "x"\n', encoding="utf-8")
+    done = hermes(home, "doctor", OPENAI_API_KEY="sk-x")
+    assert done.returncode == 1
+    found = report(done)
+    assert found["settings"][0][0] == "missing"
+    assert "model.nmae" in found["settings"][0][1]
+    assert "sessions" in found
+
+
+def test_the_doctor_finds_the_programs(home):
+    found = report(hermes(home, "doctor"))
+    assert found["ripgrep"][0][0] == "ok"
+    assert found["git"][0][0] in ("ok", "note")
+    assert "Python 3." in found["version"][0][1]
+
+
+def test_the_doctor_looks_at_the_database_without_changing_it(home):
+    file = home / "sessions.db"
+    with closing(sqlite3.connect(file)) as connection, connection:
+        connection.execute("CREATE TABLE sessions (prompted)")
+        connection.execute("INSERT INTO sessions VALUES (1), (1), (0)")
+        connection.execute("PRAGMA user_version = 1")
+    assert report(hermes(home, "doctor"))["sessions"] == [("ok", f"2 in {file}")]
+    file.write_bytes(b"no database at all" * 100)
+    [(state, text)] = report(hermes(home, "doctor"))["sessions"]
+    assert state == "warning"
+    assert "damaged" in text
+    assert file.read_bytes() == b"no database at all" * 100
+
+
+def test_the_doctor_tells_of_a_logout(home):
+    (home / "signed-out").touch()
+    done = hermes(home, "doctor", OPENAI_API_KEY="sk-x")
+    assert done.returncode == 1
+    assert report(done)["login"][0][0] == "missing"
+
+
+def test_the_doctor_warns_of_another_program_of_the_same_name(home, tmp_path):
+    other = tmp_path / "bin"
+    other.mkdir()
+    (other / "hermes-acp").write_text("#!/bin/sh\necho another\n", encoding="utf-8")
+    (other / "hermes-acp").chmod(0o755)
+    path = f"{other}:/usr/bin:/bin"
+    assert report(hermes(home, "doctor", PATH=path))["command"][0][0] == "warning"
+    path = f"{SCRIPTS}:{other}:/usr/bin:/bin"
+    assert "command" not in report(hermes(home, "doctor", PATH=path))
+
+
+def test_the_doctor_lives_without_a_home_variable_and_path():
+    done = subprocess.run(
+        [sys.executable, "-m", "hermes_acp", "doctor"], env={}, capture_output=True, timeout=30, cwd="/"
+    )
+    assert done.returncode in (0, 1)
+    assert done.stderr == b""
+    assert report(done)["ripgrep"][0][0] == "ok"
+
+
+# Setup
+
+
+def test_setup_stores_what_was_answered_and_the_doctor_finds_it(home):
+    done = hermes(home, "setup", answers="openai\n\nmy-model\nsk-SECRET\n")
+    assert done.returncode == 0, done.stderr
+    assert b"SECRET" not in done.stdout + done.stderr
+    config = tomllib.loads((home / "config.toml").read_text(encoding="utf-8"))
+    assert config == {"model": {"provider": "openai", "name": "my-model"}}
+    file = home / "credentials.json"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert json.loads(file.read_text(encoding="utf-8"))["keys"] == {"https://api.openai.com:443": "sk-SECRET"}
+    done = hermes(home, "doctor")
+    assert done.returncode == 0
+    assert b"SECRET" not in done.stdout
+    assert report(done)["model"][0][1].startswith("my-model of openai at https://api.openai.com/v1")
+
+
+def test_an_editor_appends_setup_to_its_launch(home):
+    done = hermes(home, "--stdio", "setup", answers="ollama\n\nqwen\n\n")
+    assert done.returncode == 0
+    assert tomllib.loads((home / "config.toml").read_text(encoding="utf-8"))["model"]["name"] == "qwen"
+
+
+def test_setup_asks_again_until_an_answer_is_of_use(home):
+    answers = "9\nopnai\ncustom\nnowhere\nhttps://u:p@x/v1\nhttps://x.example/v1/\n\nm\nsk with spaces\n\n"
+    done = hermes(home, "setup", answers=answers)
+    assert done.returncode == 0, done.stderr
+    config = tomllib.loads((home / "config.toml").read_text(encoding="utf-8"))
+    assert config == {"model": {"provider": "custom", "base_url": "https://x.example/v1", "name": "m"}}
+    assert not (home / "credentials.json").exists()
+
+
+def test_a_hosted_provider_needs_a_key_unless_there_is_one(home):
+    assert hermes(home, "setup", answers="openai\n\n\n\n").returncode == 1
+    assert list(home.iterdir()) == []
+    done = hermes(home, "setup", answers="openai\n\n\n\n", OPENAI_API_KEY="sk-SECRET")
+    assert done.returncode == 0
+    assert b"use OPENAI_API_KEY" in done.stdout
+    assert not (home / "credentials.json").exists()
+
+
+@pytest.mark.parametrize("answers", ["", "openai\n", "openai\n\nm\n"])
+def test_setup_that_is_left_early_stores_nothing(home, answers):
+    done = hermes(home, "setup", answers=answers)
+    assert done.returncode == 1
+    [line] = done.stderr.decode().splitlines()
+    assert "nothing was stored" in line
+    assert list(home.iterdir()) == []
+
+
+def test_setup_keeps_the_rest_of_the_file_and_drops_what_belonged_to_another_endpoint(home):
+    file = home / "config.toml"
+    file.write_text(
+        '# mine\n[model]\nprovider = "custom"\nbase_url = "https://old.example/v1"\nname = "old"\n'
+        'api_mode = "codex_responses"\napi_key_env = "OLD_KEY"\ncontext_window = 5\n\n[agent]\nmax_turns = 7 # few\n',
+        encoding="utf-8",
+    )
+    done = hermes(home, "setup", answers="custom\nhttps://new.example/v1\nnew\n\n", OLD_KEY="sk-old")
+    assert done.returncode == 0, done.stderr
+    text = file.read_text(encoding="utf-8")
+    assert text.startswith("# mine\n")
+    assert "max_turns = 7 # few\n" in text
+    assert tomllib.loads(text) == {
+        "model": {"provider": "custom", "base_url": "https://new.example/v1", "name": "new"},
+        "agent": {"max_turns": 7},
+    }
+
+
+def test_setup_run_again_offers_what_is_there(home):
+    file = home / "config.toml"
+    text = (
+        '[model]\nprovider = "custom"\nname = "old"\nbase_url = "https://old.example/v1"\n'
+        'api_mode = "codex_responses"\napi_key_env = "OLD_KEY"\ncontext_window = 5\n'
+    )
+    file.write_text(text, encoding="utf-8")
+    done = hermes(home, "setup", answers="\n\n\n\n", OLD_KEY="sk-old")
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads(file.read_text(encoding="utf-8")) == tomllib.loads(text)
+
+
+def test_setup_leaves_a_broken_file_alone(home):
+    file = home / "config.toml"
+    file.write_text("[model\n", encoding="utf-8")
+    done = hermes(home, "setup", answers="ollama\n\nqwen\n\n")
+    assert done.returncode == 2
+    assert b"not valid TOML" in done.stderr
+    assert file.read_text(encoding="utf-8") == "[model\n"
+
+
+def test_setup_ends_a_logout(home):
+    (home / "signed-out").touch()
+    assert hermes(home, "setup", answers="ollama\n\nqwen\n\n").returncode == 0
+    assert not (home / "signed-out").exists()
+
+
+def test_setup_in_a_place_that_cannot_be_written_fails_in_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    done = hermes(tmp_path / "file" / "home", "setup", answers="openai\n\nm\nsk-SECRET\n")
+    assert done.returncode == 1
+    [line] = done.stderr.decode().splitlines()
+    assert "SECRET" not in line
+
+
+def test_a_key_typed_in_a_terminal_is_not_shown(home):
+    child, leader = in_terminal(home, "--stdio", "setup")
+    seen = b""
+    for prompt, answer in (
+        (b"Provider", b"openai\n"),
+        (b"Base URL", b"\n"),
+        (b"Model", b"m\n"),
+        (b"API key", b"sk-SECRET\n"),
+    ):
+        seen += read_until(leader, prompt)
+        os.write(leader, answer)
+    seen += read_until(leader, b"only you can read")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(leader)
+    assert b"SECRET" not in seen
+    assert "sk-SECRET" in (home / "credentials.json").read_text(encoding="utf-8")
+
+
+def test_interrupting_setup_stores_nothing(home):
+    child, leader = in_terminal(home, "setup")
+    read_until(leader, b"Provider [")
+    os.kill(child, signal.SIGINT)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 130
+    os.close(leader)
+    assert list(home.iterdir()) == []
+
+
+def in_terminal(home, *arguments):
+    """A process with a terminal of its own, as (process id, the other end)."""
+    child, leader = pty.fork()
+    if child == 0:
+        os.execve(sys.executable, [sys.executable, "-m", "hermes_acp", *arguments], environment(home))
+    return child, leader
+
+
+def read_until(leader, text):
+    seen, deadline = b"", time.monotonic() + 20
+    while text not in seen:
+        ready, _, _ = select.select([leader], [], [], max(deadline - time.monotonic(), 0))
+        assert ready, seen
+        seen += os.read(leader, 4096)
+    return seen
