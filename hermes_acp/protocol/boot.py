@@ -43,11 +43,10 @@ class Booted:
 
 def run(argv: list[str]) -> int:
     """Serve an editor on standard input and output until it goes away; the process's exit status."""
-    try:
-        booted = Booted(*take_wire(), argv)
-    except OSError as error:
-        sys.stderr.write(f"hermes-acp: standard input and output are not open: {error.strerror}\n")
+    if sys.stdin is None or sys.stdout is None:
+        os.write(2, b"hermes-acp: standard input and output must be open\n")
         return 1
+    booted = Booted(*take_wire(), argv)
     try:
         greet(booted)
     except BrokenPipeError:
@@ -76,8 +75,10 @@ def take_wire() -> tuple[int, int]:
 
 def _open_stderr() -> None:
     fd = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(fd, 2)
-    if fd != 2:
+    if fd == 2:
+        os.set_inheritable(2, True)
+    else:
+        os.dup2(fd, 2)
         os.close(fd)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
 

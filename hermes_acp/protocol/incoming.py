@@ -19,7 +19,7 @@ from hermes_acp.protocol.errors import (
     invalid_params,
     invalid_request,
 )
-from hermes_acp.protocol.jsonrpc import Id, Request
+from hermes_acp.protocol.jsonrpc import Id, Request, is_id
 from hermes_acp.protocol.routes import Call, Route, Routes
 from hermes_acp.protocol.routing import Outcome, Router
 
@@ -63,7 +63,7 @@ class Incoming:
 
     def cancel(self, id_: Any) -> None:
         """The editor's `$/cancel_request`. An id that is not open is ignored."""
-        found = self._open.get(id_) if isinstance(id_, int | str | None) else None
+        found = self._open.get(id_) if is_id(id_) else None
         if found is None:
             return
         try:

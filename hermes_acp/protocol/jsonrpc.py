@@ -51,7 +51,7 @@ class Invalid:
 Message = Request | Notification | Response | Invalid
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
-_HEAD_ID = re.compile(rb'"id"\s*:\s*(-?\d+|"[^"\\]*")')
+_HEAD_ID = re.compile(rb'"id"\s*:\s*(-?\d{1,18}|"[ !#-\[\]-~]*")')
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
@@ -86,6 +86,11 @@ def parse_head(head: bytes) -> Message:
     if found and b'"method"' not in envelope:
         return Response(id_, error={"code": INTERNAL_ERROR, "message": "the answer is too long"})
     return Invalid(id_, invalid_request("the line is too long"))
+
+
+def is_id(value: Any) -> bool:
+    """Whether this can be the id of a request (ACP: RequestId)."""
+    return value is None or (isinstance(value, int | str) and not isinstance(value, bool))
 
 
 def encode(message: dict[str, Any]) -> bytes:
@@ -123,7 +128,7 @@ def _fault(error: ValueError) -> str:
 
 def _call(message: dict[str, Any]) -> Message:
     id_ = message.get("id")
-    if not _is_id(id_):
+    if not is_id(id_):
         return Invalid(None, invalid_request("id must be a string, an integer or null"))
     if message.get("jsonrpc") != "2.0":
         return Invalid(id_, invalid_request('jsonrpc must be "2.0"'))
@@ -137,11 +142,7 @@ def _call(message: dict[str, Any]) -> Message:
 
 def _response(message: dict[str, Any]) -> Message:
     id_ = message.get("id")
-    if "id" not in message or not _is_id(id_):
+    if "id" not in message or not is_id(id_):
         return Invalid(None, invalid_request("a message needs a method or an id"))
     empty = "result" not in message and "error" not in message
     return Response(id_, message.get("result"), message.get("error"), empty)
-
-
-def _is_id(value: Any) -> bool:
-    return value is None or (isinstance(value, int | str) and not isinstance(value, bool))

@@ -19,8 +19,13 @@ from hermes_acp.protocol.boot import Booted
 
 def serve(booted: Booted) -> int:
     """Serve the methods below until the editor is gone."""
-    state = {name: getattr(booted, name) for name in ("greeting", "ended", "argv")}
-    sys.stderr.write(json.dumps({**state, "leftover": booted.leftover.decode("latin-1")}) + "\n")
+    state = {
+        "greeting": booted.greeting,
+        "leftover": booted.leftover.decode("latin-1"),
+        "argv": booted.argv,
+        "inherited": [os.get_inheritable(fd) for fd in (booted.reader, booted.writer)],
+    }
+    sys.stderr.write(json.dumps(state) + "\n")
     asyncio.run(_serve(booted))
     return 0
 
