@@ -1,0 +1,228 @@
+"""Chat Completions chunks as deltas and one reply."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from hermes_acp.agent.providers.base import Delta, Finish, Reply, ReplyIds, Usage
+from hermes_acp.agent.providers.chat_calls import ChatCalls
+from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.failures import failure_of, provider_error
+from hermes_acp.agent.providers.pieces import Pieces, mend
+from hermes_acp.agent.providers.sse import SseEvent
+from hermes_acp.errors import ProviderError
+from hermes_acp.events import ReasoningDelta, TextDelta
+from hermes_acp.messages import AssistantMessage, Opaque
+
+DONE = "[DONE]"
+_CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"})
+_REFUSED = frozenset(
+    {"content_filter", "refusal", "safety", "recitation", "prohibited_content", "blocklist", "sensitive"}
+)
+
+
+class ChatDecoder:
+    """One reply while it is streamed.
+
+    Attributes:
+        finished: the finish reason is known, so the reply is whole; usage may still come.
+        done: nothing more will come.
+        progress: grows with every event that said something.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.done = False
+        self.progress = 0
+        self._endpoint = endpoint
+        self._ids = ReplyIds()
+        self._text = Pieces()
+        self._thought = Pieces()
+        self._thought_field = ""
+        self._details: list[dict[str, Any]] = []
+        self._calls = ChatCalls()
+        self._reason = ""
+        self._refused = False
+        self._usage: Usage | None = None
+        self._model = ""
+
+    @property
+    def finished(self) -> bool:
+        return bool(self._reason)
+
+    def decode(self, events: Iterable[SseEvent]) -> Iterator[Delta]:
+        """The deltas of some events.
+
+        Raises:
+            ProviderError: an event is an error, or no JSON object.
+        """
+        for data, name in events:
+            if data.strip() == DONE:
+                self.done = True
+                return
+            yield from self._chunk(self._object(data), name)
+
+    def decode_whole(self, body: bytes) -> Iterator[Delta]:
+        """The deltas of a completion in one piece; raises as `decode` does."""
+        completion = self._object(body.decode("utf-8", "replace"))
+        if not completion.get("choices"):
+            raise self._error(completion)
+        yield from self._chunk(completion)
+
+    def _chunk(self, chunk: Mapping[str, Any], name: str = "") -> Iterator[Delta]:
+        if chunk.get("error") or name == "error" or chunk.get("object") == "error":
+            raise self._error(chunk)
+        if not self._model and isinstance(chunk.get("model"), str):
+            self._model = chunk["model"]
+        self._take_usage(chunk)
+        choices = chunk.get("choices")
+        choice = choices[0] if isinstance(choices, list) and choices else None
+        if not isinstance(choice, Mapping):
+            return
+        self._take_usage(choice)
+        delta = choice.get("delta") or choice.get("message")
+        if isinstance(delta, Mapping):
+            yield from self._delta(delta)
+        reason = choice.get("finish_reason")
+        if reason:
+            yield from self._finish(str(reason).lower(), choice)
+
+    def reply(self) -> Reply:
+        """The whole reply.
+
+        Raises:
+            ProviderError: the stream ended before its finish reason ("incomplete").
+        """
+        if not self.finished:
+            raise ProviderError(f"{self._endpoint.name}: the answer ended before it was complete.", kind="incomplete")
+        calls = self._calls.finished()
+        message = AssistantMessage(self._text.text, self._thought.text, calls, self._opaque())
+        return Reply(message, self._kind(bool(calls)), self._usage, self._model or self._endpoint.model)
+
+    def _object(self, data: str) -> Mapping[str, Any]:
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            return value
+        raise ProviderError(f"{self._endpoint.name} sent what is no JSON object: {data[:200]}", kind="malformed")
+
+    def _error(self, chunk: Mapping[str, Any]) -> ProviderError:
+        return provider_error(failure_of(chunk), self._endpoint.name, self._endpoint.api_key)
+
+    def _delta(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
+        content = delta.get("content")
+        if content:
+            yield from self._said(content if isinstance(content, str) else _text_of(content))
+        if len(delta) == 1 and content is not None:
+            return
+        yield from self._thoughts(delta)
+        refusal = delta.get("refusal")
+        if refusal and isinstance(refusal, str):
+            self._refused = True
+            yield from self._said(refusal)
+        if delta.get("tool_calls"):
+            self.progress += 1
+            yield from self._calls.add(delta["tool_calls"])
+
+    def _said(self, text: str) -> Iterator[Delta]:
+        self.progress += 1
+        shown = self._text.add(text)
+        if shown:
+            yield TextDelta(shown, self._ids.text)
+
+    def _thoughts(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
+        details = delta.get("reasoning_details")
+        self._add_details(details)
+        for name in ("reasoning_content", "reasoning"):
+            text = delta.get(name)
+            if text and isinstance(text, str):
+                self._thought_field = self._thought_field or name
+                break
+        else:
+            text = _text_of(details)
+        if not text:
+            return
+        self.progress += 1
+        shown = self._thought.add(text)
+        if shown:
+            yield ReasoningDelta(shown, self._ids.thought)
+
+    def _add_details(self, details: Any) -> None:
+        for detail in details if isinstance(details, list) else ():
+            if isinstance(detail, dict):
+                self.progress += 1
+                _join_detail(self._details, detail)
+
+    def _finish(self, reason: str, choice: Mapping[str, Any]) -> Iterator[Delta]:
+        if reason == "error":
+            raise self._error(choice if choice.get("error") else {"message": "the answer broke off with an error"})
+        self.progress += 1
+        self._reason = self._reason or reason
+        for pieces, make, message_id in (
+            (self._thought, ReasoningDelta, self._ids.thought),
+            (self._text, TextDelta, self._ids.text),
+        ):
+            rest = pieces.close()
+            if rest:
+                yield make(rest, message_id)
+
+    def _kind(self, has_calls: bool) -> Finish:
+        if self._refused or self._reason in _REFUSED:
+            return "refusal"
+        if self._reason in _CUT or self._calls.cut:
+            return "length"
+        return "tool_calls" if has_calls else "stop"
+
+    def _take_usage(self, holder: Mapping[str, Any]) -> None:
+        usage = holder.get("usage")
+        if usage and isinstance(usage, Mapping):
+            self._usage = chat_usage(usage)
+
+    def _opaque(self) -> Opaque | None:
+        data: dict[str, Any] = {}
+        if self._thought_field and self._thought.text:
+            data[self._thought_field] = self._thought.text
+        if self._details:
+            data["reasoning_details"] = json.loads(mend(json.dumps(self._details, ensure_ascii=False)))
+        return Opaque(self._endpoint.name, self._endpoint.model, data) if data else None
+
+
+def chat_usage(usage: Mapping[str, Any]) -> Usage:
+    """The tokens of a call, in the words of OpenAI and of those who follow it."""
+    sent, written = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    cached = _count(sent, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens") or _count(usage, "cached_tokens")
+    return Usage(
+        input=_count(usage, "prompt_tokens"),
+        output=_count(usage, "completion_tokens"),
+        cached=cached,
+        reasoning=_count(written, "reasoning_tokens"),
+    )
+
+
+def _count(holder: Any, name: str) -> int:
+    value = holder.get(name) if isinstance(holder, Mapping) else None
+    return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
+
+
+def _text_of(parts: Any) -> str:
+    """The text of a list of parts, where a server sends such in place of a string."""
+    if not isinstance(parts, list):
+        return ""
+    texts = (part.get("text") or part.get("summary") for part in parts if isinstance(part, Mapping))
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _join_detail(details: list[dict[str, Any]], piece: dict[str, Any]) -> None:
+    """Add a piece of a reasoning block to the block it continues, or begin a new one."""
+    last = details[-1] if details else {}
+    if not last or any(last.get(key) != piece.get(key) for key in ("type", "index")):
+        details.append(dict(piece))
+        return
+    for key, value in piece.items():
+        if key in ("text", "summary", "data") and isinstance(value, str) and isinstance(last.get(key), str):
+            last[key] += value
+        elif value is not None:
+            last[key] = value

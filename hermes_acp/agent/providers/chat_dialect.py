@@ -1,0 +1,38 @@
+"""What a Chat Completions endpoint refuses or demands beyond what all of them take, learned from its 400s."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hermes_acp.errors import ProviderError
+
+REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
+OPTIONAL_FIELDS = (*REASONING_FIELDS, "stream_options", "reasoning_effort")
+
+_DEMANDS = re.compile(r"missing|required|must (?!not)|needs? to", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """`without` are optional fields that the endpoint does not know; a `thoughtful` one demands a
+    `reasoning_content` in every assistant message that calls tools."""
+
+    without: frozenset[str] = frozenset()
+    thoughtful: bool = False
+
+
+def adapted(dialect: Dialect, error: ProviderError, body: Mapping[str, Any]) -> Dialect:
+    """The dialect as this refusal of this body teaches it; the same one when it teaches nothing."""
+    if error.status not in (400, 422):
+        return dialect
+    named = {name for name in OPTIONAL_FIELDS if re.search(rf"\b{name}\b", str(error))}
+    if "reasoning_content" in named - dialect.without and _DEMANDS.search(str(error)) and not dialect.thoughtful:
+        return replace(dialect, thoughtful=True)
+    return replace(dialect, without=dialect.without | (named & _sent(body)))
+
+
+def _sent(body: Mapping[str, Any]) -> set[str]:
+    return {name for fields in (body, *body["messages"]) for name in fields}

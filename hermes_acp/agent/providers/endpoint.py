@@ -1,0 +1,35 @@
+"""Where a model is reached, as resolved from the settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """A model behind an address.
+
+    `name` is the provider's name as the person knows it. `api_key` may be empty (local servers); it is
+    never shown. `stall_timeout`: seconds that an answer may make no progress. `sees_images`: whether
+    pictures are sent, or only named.
+    """
+
+    name: str
+    model: str
+    base_url: str
+    api_key: str = field(default="", repr=False)
+    stall_timeout: float = 120.0
+    sees_images: bool = True
+
+    @property
+    def host(self) -> str:
+        """The host of the address, or "" when it has none."""
+        try:
+            return urlsplit(self.base_url).hostname or ""
+        except ValueError:
+            return ""
+
+    @property
+    def is_loopback(self) -> bool:
+        return self.host in ("localhost", "::1") or self.host.startswith("127.")

@@ -1,0 +1,105 @@
+"""The openai SDK: its client, and its errors in our words. Importing this takes half a second of CPU."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import Any, cast
+
+import anyio
+import httpx2
+import openai
+
+from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.failures import failure_of, provider_error
+from hermes_acp.agent.providers.masking import masked
+from hermes_acp.errors import ProviderError
+
+CONNECT_TIMEOUT = 15.0
+_OPENAI = "api.openai.com"
+_ERRORS = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    httpx2.InvalidURL,
+    anyio.EndOfStream,
+    anyio.ClosedResourceError,
+    anyio.BrokenResourceError,
+    OSError,
+    ValueError,
+)
+_UNUSABLE = (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL, ValueError)
+
+Response = AbstractAsyncContextManager[openai.AsyncAPIResponse[Any]]
+
+
+class OpenAIClient:
+    """The connections to one endpoint.
+
+    The SDK waits and retries nothing by itself. What it takes from the environment (organisation, project,
+    custom headers) goes to OpenAI only. Proxies of the environment are not used for this machine itself.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._client = openai.AsyncOpenAI(
+            api_key=endpoint.api_key or "none",
+            base_url=endpoint.base_url,
+            max_retries=0,
+            timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT),
+            default_headers=cast(Mapping[str, str], _headers(endpoint)),
+            http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if endpoint.is_loopback else None,
+        )
+
+    def chat(self, body: Mapping[str, Any]) -> Response:
+        """A Chat Completions request; sent, and its headers awaited, on entering.
+
+        The messages go beside the SDK's own arguments, which it would walk one by one.
+        """
+        completions = self._client.chat.completions.with_streaming_response
+        return completions.create(model=self._endpoint.model, messages=[], stream=True, extra_body=body)
+
+    async def aclose(self) -> None:
+        await self._client.close()
+
+    @contextmanager
+    def translated(self) -> Iterator[None]:
+        """Turns every error of the SDK, and of what lies below it, into `ProviderError`."""
+        try:
+            yield
+        except _ERRORS as error:
+            raise _translation(error, self._endpoint) from None
+
+
+def _translation(error: Exception, endpoint: Endpoint) -> ProviderError:
+    if isinstance(error, openai.APIStatusError):
+        failure = failure_of(_body(error.response), error.status_code, error.response.headers)
+        return provider_error(failure, endpoint.name, endpoint.api_key)
+    cause = error.__cause__ or error
+    reason = masked(str(cause) or type(cause).__name__, endpoint.api_key)
+    if isinstance(cause, httpx2.DecodingError):
+        return ProviderError(f"{endpoint.name} sent bytes that cannot be unpacked ({reason}).", kind="malformed")
+    if isinstance(cause, UnicodeEncodeError) or "header value" in reason:
+        return ProviderError(f"{endpoint.name}: the key holds characters that no key has.", kind="auth")
+    if isinstance(cause, _UNUSABLE):
+        return ProviderError(f"{endpoint.name}: the request cannot be sent ({reason}).", kind="bad_request")
+    return ProviderError(f"{endpoint.name}: the connection to {endpoint.host} failed ({reason}).", kind="network")
+
+
+def _body(response: httpx2.Response) -> Any:
+    try:
+        return json.loads(response.content)
+    except (ValueError, RecursionError):
+        return response.text
+
+
+def _headers(endpoint: Endpoint) -> dict[str, str | openai.Omit]:
+    """Headers of our own, over those that the SDK would add from the environment."""
+    ours: dict[str, str | openai.Omit] = {"Authorization": f"Bearer {endpoint.api_key or 'none'}"}
+    if endpoint.host == _OPENAI:
+        return ours
+    lines = os.environ.get("OPENAI_CUSTOM_HEADERS", "").split("\n")
+    foreign = (line.partition(":")[0].strip() for line in lines if ":" in line)
+    return {name: openai.Omit() for name in ("OpenAI-Organization", "OpenAI-Project", *foreign)} | ours

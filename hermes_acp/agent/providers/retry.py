@@ -1,0 +1,118 @@
+"""A provider that asks again when a model call failed for a passing reason."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from hermes_acp.agent.providers.base import Delta, Provider, Request
+from hermes_acp.cards import ToolResult
+from hermes_acp.errors import RETRYABLE, ProviderError
+from hermes_acp.events import Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished
+
+BROKEN_OFF = "The model's answer broke off before this call was complete; it was not run."
+
+
+@dataclass(frozen=True, slots=True)
+class Backoff:
+    """How often and how long: `attempts` in all, waits of `first` seconds doubling up to `longest`.
+
+    A longer wait than `longest` that a server asks for is not waited. `jitter` gives the factor by which a
+    wait is lengthened, so that many clients do not come back at once.
+    """
+
+    attempts: int = 3
+    first: float = 2.0
+    longest: float = 60.0
+    jitter: Callable[[], float] = lambda: random.uniform(1.0, 1.25)
+
+    def wait(self, failures: int, error: ProviderError) -> float | None:
+        """Seconds to wait after so many failures, or None when the error is to be raised."""
+        asked = error.retry_after
+        if error.kind not in RETRYABLE or failures >= self.attempts or (asked or 0) > self.longest:
+            return None
+        if asked is not None:
+            return asked
+        return min(self.first * 2.0 ** (failures - 1) * self.jitter(), self.longest)
+
+
+@dataclass(slots=True)
+class _Shown:
+    """What the person has seen of an attempt."""
+
+    answer: bool = False
+    thoughts: bool = False
+    drafts: dict[str, str] = field(default_factory=dict)
+
+    def note(self, delta: Delta) -> None:
+        match delta:
+            case TextDelta(text):
+                self.answer = self.answer or bool(text.strip())
+            case ReasoningDelta():
+                self.thoughts = True
+            case ToolDrafted(call_id, name):
+                self.drafts[call_id] = name
+            case ToolFinished(call_id):
+                self.drafts.pop(call_id, None)
+
+    def closing(self) -> Iterator[ToolFinished]:
+        """The ends of the calls that the attempt leaves behind."""
+        for call_id, name in self.drafts.items():
+            yield ToolFinished(call_id, name, ToolResult(BROKEN_OFF, is_error=True))
+
+
+class Retrying:
+    """Asks `provider` again after a failure that may pass, unless some of the answer was already shown.
+
+    Drafted calls of a broken attempt are closed as failed, whether or not another attempt follows.
+    """
+
+    def __init__(
+        self,
+        provider: Provider,
+        backoff: Backoff | None = None,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
+        self._provider = provider
+        self._backoff = backoff or Backoff()
+        self._sleep = sleep
+
+    @property
+    def name(self) -> str:
+        return self._provider.name
+
+    @property
+    def model(self) -> str:
+        return self._provider.model
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        """The reply to a request; see `Provider`."""
+        failures = 0
+        while True:
+            shown = _Shown()
+            try:
+                async with aclosing(self._provider.stream(request)) as deltas:
+                    async for delta in deltas:
+                        shown.note(delta)
+                        yield delta
+                return
+            except ProviderError as caught:
+                error = caught
+            failures += 1
+            for closed in shown.closing():
+                yield closed
+            wait = None if shown.answer else self._backoff.wait(failures, error)
+            if wait is None:
+                raise error
+            for told in _told(shown, error, wait):
+                yield told
+            await self._sleep(wait)
+
+
+def _told(shown: _Shown, error: ProviderError, wait: float) -> Iterator[Notice | StatusChanged]:
+    if shown.thoughts or shown.drafts:
+        yield Notice("warning", "The answer broke off; asking again.", str(error))
+    yield StatusChanged("retrying", f"{error} Trying again in {wait:.0f} s.")
