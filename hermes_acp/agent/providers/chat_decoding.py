@@ -10,6 +10,7 @@ from hermes_acp.agent.providers.base import Delta, Finish, Reply, ReplyIds, Usag
 from hermes_acp.agent.providers.chat_calls import ChatCalls
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.failures import failure_of, provider_error
+from hermes_acp.agent.providers.masking import masked
 from hermes_acp.agent.providers.pieces import Pieces, mend
 from hermes_acp.agent.providers.sse import SseEvent
 from hermes_acp.errors import ProviderError
@@ -66,8 +67,10 @@ class ChatDecoder:
     def decode_whole(self, body: bytes) -> Iterator[Delta]:
         """The deltas of a completion in one piece; raises as `decode` does."""
         completion = self._object(body.decode("utf-8", "replace"))
-        if not completion.get("choices"):
+        if any(completion.get(name) for name in ("error", "message", "detail")):
             raise self._error(completion)
+        if not completion.get("choices"):
+            raise self._malformed(str(completion))
         yield from self._chunk(completion)
 
     def _chunk(self, chunk: Mapping[str, Any], name: str = "") -> Iterator[Delta]:
@@ -107,7 +110,11 @@ class ChatDecoder:
             value = None
         if isinstance(value, dict):
             return value
-        raise ProviderError(f"{self._endpoint.name} sent what is no JSON object: {data[:200]}", kind="malformed")
+        raise self._malformed(data)
+
+    def _malformed(self, data: str) -> ProviderError:
+        found = masked(data[:200], self._endpoint.api_key)
+        return ProviderError(f"{self._endpoint.name} sent what is no chat completion: {found}", kind="malformed")
 
     def _error(self, chunk: Mapping[str, Any]) -> ProviderError:
         return provider_error(failure_of(chunk), self._endpoint.name, self._endpoint.api_key)

@@ -31,5 +31,7 @@ class Endpoint:
             return ""
 
     @property
-    def is_loopback(self) -> bool:
-        return self.host in ("localhost", "::1") or self.host.startswith("127.")
+    def is_local(self) -> bool:
+        """Whether this machine itself is asked, in plain HTTP."""
+        loopback = self.host in ("localhost", "::1") or self.host.startswith("127.")
+        return loopback and self.base_url.startswith("http:")

@@ -44,14 +44,15 @@ class OpenAIClient:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._client = openai.AsyncOpenAI(
-            api_key=endpoint.api_key or "none",
-            base_url=endpoint.base_url,
-            max_retries=0,
-            timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT),
-            default_headers=cast(Mapping[str, str], _headers(endpoint)),
-            http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if endpoint.is_loopback else None,
-        )
+        with self.translated():
+            self._client = openai.AsyncOpenAI(
+                api_key=endpoint.api_key or "none",
+                base_url=endpoint.base_url,
+                max_retries=0,
+                timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT),
+                default_headers=cast(Mapping[str, str], _headers(endpoint)),
+                http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if endpoint.is_local else None,
+            )
 
     def chat(self, body: Mapping[str, Any]) -> Response:
         """A Chat Completions request; sent, and its headers awaited, on entering.

@@ -11,10 +11,10 @@ READ_FILE = {"name": "read_file", "description": "Read a file.", "parameters": {
 HELLO = Request("Be good.", [user("hello")], tools=[READ_FILE])
 
 
-def after_call(text="the content", **message):
+def after_call(result="the content", **message):
     """The request that follows a call of read_file and its result."""
     said = AssistantMessage(tool_calls=(ToolCall("call_1", "read_file", {"path": "a"}),), **message)
-    return Request("", [user("hello"), said, ToolMessage("call_1", "read_file", text)], tools=[READ_FILE])
+    return Request("", [user("hello"), said, ToolMessage("call_1", "read_file", result)], tools=[READ_FILE])
 
 
 class Asked:

@@ -1,0 +1,261 @@
+"""A Chat Completions server over real HTTP: its faults, its refusals, and the end of a stream."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import time
+
+import openai
+import pytest
+
+from hermes_acp.agent.providers import reading
+from hermes_acp.agent.providers.base import Reply, Request
+from hermes_acp.agent.providers.chat_completions import ChatCompletions
+from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.messages import Opaque
+from tests.agent.providers.asking import HELLO, after_call, ask
+from tests.fakes.model_server import Call, ModelServer, Raw, Say, Status, chunk, fail, raw, sse
+
+KEY = "sk-test-SECRET123"
+STOP = chunk({}, "stop")
+OVERLOADED = {"message": "Overloaded", "type": "overloaded_error"}
+
+FAULTS = {
+    "a status": (Status(500), "server"),
+    "the rate limit": (Status(429), "rate_limit"),
+    "overload": (Status(529), "overloaded"),
+    "a refused key": (Status(401), "auth"),
+    "a web page": (Status(200, "<html><title>Sign in</title></html>"), "malformed"),
+    "a web page with an error status": (Status(502, "<html><title>502 Bad Gateway</title></html>"), "server"),
+    "an error as JSON with status 200": (Status(200, {"error": OVERLOADED}), "overloaded"),
+    "an odd JSON with status 200": (Status(200, {"ok": True}), "malformed"),
+    "no JSON with status 200": (Status(200, b"oops"), "malformed"),
+    "an error event": (Say("", error=OVERLOADED), "overloaded"),
+    "an error event after text": (Say("some text", error={"message": "slow down", "code": 429}), "rate_limit"),
+    "a named error event": (Raw((b'event: error\ndata: {"message": "internal", "type": "api_error"}\n\n',)), "server"),
+    "an error as an object": (raw({"object": "error", "message": "boom", "code": 500}), "server"),
+    "an error in a choice": (raw(chunk({}, "error")), "server"),
+    "a stream cut before its finish": (Say("some text", ending="cut"), "incomplete"),
+    "an end mark without a finish": (raw(chunk({"content": "hi"})), "incomplete"),
+    "an empty stream": (Raw(()), "incomplete"),
+    "a cut in the middle of an event": (Raw((sse(chunk({"content": "hi"}))[:-40],)), "malformed"),
+    "a closed connection": (Say("some text", ending="drop"), "network"),
+    "a reset": (Say("some text", ending="reset"), "network"),
+    "bad JSON": (raw('{"choices": [', STOP), "malformed"),
+    "no object": (raw("[1]", STOP), "malformed"),
+    "very deep JSON": (raw('{"a":' * 100_000, STOP), "malformed"),
+    "silence": (Say("some text", ending="stall"), "stalled"),
+    "keep-alives only": (Say("some text", ending="ping"), "stalled"),
+    "no answer at all": (Status(200, first_delay=60), "stalled"),
+}
+
+
+@pytest.mark.parametrize(("reply", "kind"), FAULTS.values(), ids=FAULTS.keys())
+async def test_every_fault_is_a_provider_error_of_its_kind_and_the_next_call_works(server, connect, reply, kind):
+    provider = connect(stall_timeout=0.3)
+    server.say(reply)
+    failed = await ask(provider)
+    assert failed.error is not None
+    assert failed.error.kind == kind
+    assert failed.of(Reply) == []
+    assert (await ask(provider)).text == "Done."
+
+
+async def test_a_web_pages_title_is_the_reason(server, provider):
+    server.say(Status(502, "<html><head><title>502 Bad Gateway</title></head></html>"))
+    assert str((await ask(provider)).error) == "fake (HTTP 502): 502 Bad Gateway"
+
+
+async def test_nobody_listening_is_a_network_failure(connect):
+    failed = await ask(connect(base_url="http://127.0.0.1:9/v1"))
+    assert failed.error.kind == "network"
+    assert "127.0.0.1" in str(failed.error)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "ftp://127.0.0.1/v1", "http://127.0.0.1:port/v1", "http://[::1/v1", ""])
+async def test_an_address_that_is_none_is_a_bad_request(connect, url):
+    assert (await ask(connect(base_url=url))).error.kind == "bad_request"
+
+
+@pytest.mark.parametrize("key", ["sk-clé-du-café", "sk-two\nlines-of-key"])
+async def test_a_key_that_no_header_can_carry_is_an_auth_failure_that_does_not_show_it(connect, key):
+    error = (await ask(connect(api_key=key))).error
+    assert error.kind == "auth"
+    assert key not in str(error)
+
+
+async def test_a_stream_that_makes_progress_is_never_stalled(server, connect):
+    server.say(Say(["a"] * 6, token_delay=0.1))
+    assert (await ask(connect(stall_timeout=0.3))).text == "aaaaaa"
+
+
+async def test_a_slow_reader_is_no_stall(server, connect):
+    server.say(Say("one two", token_delay=0.01, ending="finish"))
+    texts = []
+    async for delta in connect(stall_timeout=0.15).stream(HELLO):
+        await asyncio.sleep(0.2)
+        texts.append(delta)
+    assert isinstance(texts[-1], Reply)
+
+
+@pytest.mark.parametrize("ending", ["stall", "ping", "reset", "drop", "cut"])
+async def test_a_stream_that_only_fails_to_end_after_its_finish_is_whole(server, provider, monkeypatch, ending):
+    monkeypatch.setattr(reading, "LAST_WORDS", 0.2)
+    server.say(Raw((sse(chunk({"content": "hi"}), STOP, done=False),), ending=ending))
+    assert (await ask(provider)).message.text == "hi"
+
+
+async def test_a_connection_is_used_again_and_closed_at_the_end(server, provider):
+    for _ in range(3):
+        assert (await ask(provider)).text == "Done."
+    assert server.connections == 1
+    await provider.aclose()
+    assert (await ask(provider)).text == "Done."
+    assert server.connections == 2
+
+
+async def test_cancelling_the_reader_closes_the_connection_at_once(server, provider):
+    server.say(Say("some text", ending="stall"))
+    task = asyncio.create_task(ask(provider))
+    await server.until(lambda one: one.requests)
+    await asyncio.sleep(0.05)
+    started = time.perf_counter()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert time.perf_counter() - started < 0.05
+    await server.until(lambda one: one.aborted)
+
+
+@pytest.mark.parametrize("reply", [Say(first_delay=60), Say("a b c d", ending="ping")])
+async def test_cancelling_before_the_headers_or_amid_pings_closes_the_connection(server, provider, reply):
+    server.say(reply)
+    task = asyncio.create_task(ask(provider))
+    await server.until(lambda one: one.requests)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await server.until(lambda one: one.aborted)
+
+
+async def test_leaving_a_stream_early_closes_the_connection(server, provider):
+    server.say(Say("a b c", ending="stall"))
+    stream = provider.stream(HELLO)
+    await anext(stream)
+    await stream.aclose()
+    await server.until(lambda one: one.aborted)
+
+
+async def test_several_streams_run_side_by_side(server, provider):
+    server.script(lambda body: Say(["a"] * 5, token_delay=0.05))
+    started = time.perf_counter()
+    asked = await asyncio.gather(*(ask(provider) for _ in range(5)))
+    assert [one.text for one in asked] == ["aaaaa"] * 5
+    assert time.perf_counter() - started < 1.0
+
+
+async def test_the_key_is_sent_and_never_shown(server, connect):
+    provider = connect(api_key=KEY)
+    server.say(fail(401, f"Incorrect API key provided: {KEY}.", code="invalid_api_key"))
+    error = (await ask(provider)).error
+    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
+    assert (error.kind, error.status) == ("auth", 401)
+    assert "SECRET" not in str(error)
+    assert error.__cause__ is None
+    server.say(Say("x", error={"message": f"bad key {KEY}", "type": "authentication_error"}))
+    assert "SECRET" not in str((await ask(provider)).error)
+
+
+async def test_what_the_sdk_finds_in_the_environment_stays_away_from_other_hosts(server, connect, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-openai")
+    monkeypatch.setenv("OPENAI_ADMIN_KEY", "sk-of-admin")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-secret")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-secret")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Mine: secret\nAuthorization: Bearer sk-of-custom")
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    await ask(connect())
+    (received,) = server.requests
+    assert not {"openai-organization", "openai-project", "x-mine"} & received.headers.keys()
+    assert "sk-" not in str(received.headers)
+
+
+async def test_a_field_that_the_server_does_not_know_is_left_out_from_then_on():
+    async with ModelServer(refused=("stream_options", "reasoning_effort")) as server:
+        provider = ChatCompletions(Endpoint("fake", "fake", server.url))
+        request = Request("", HELLO.messages, thought_level="low")
+        assert (await ask(provider, request)).text == "Done."
+        assert (await ask(provider, request)).text == "Done."
+        await provider.aclose()
+    assert len(server.problems) == 2
+    assert len(server.requests) == 4
+
+
+OPAQUE = Opaque("fake", "fake", {"reasoning_content": "hm"})
+
+
+async def test_a_server_that_refuses_replayed_thoughts_gets_none_from_then_on(server, provider):
+    server.refused = ("reasoning_content",)
+    assert (await ask(provider, after_call(opaque=OPAQUE))).text == "Done."
+    assert (await ask(provider, after_call(opaque=OPAQUE))).text == "Done."
+    assert ["reasoning_content" in one.messages[1] for one in server.requests] == [True, False, False]
+
+
+async def test_a_server_that_demands_thoughts_gets_them_with_every_call(server, provider):
+    def demanding(body):
+        missing = [one for one in body["messages"] if one.get("tool_calls") and "reasoning_content" not in one]
+        return fail(400, "Missing `reasoning_content` field in the assistant message at index 1.") if missing else None
+
+    server.script(demanding)
+    assert (await ask(provider, after_call(reasoning="of another model"))).text == "Done."
+    assert server.requests[1].messages[1]["reasoning_content"] == "of another model"
+    assert (await ask(provider, after_call(opaque=OPAQUE))).text == "Done."
+    assert len(server.requests) == 3
+
+
+async def test_a_400_that_adapting_does_not_cure_is_raised(server, provider):
+    server.script(lambda body: fail(400, "reasoning_content is wrong, stream_options too"))
+    error = (await ask(provider, after_call(opaque=OPAQUE))).error
+    assert (error.kind, error.status) == ("bad_request", 400)
+    assert len(server.requests) <= 3
+
+
+def test_the_sdk_is_imported_only_when_a_model_is_asked():
+    code = (
+        "import sys, hermes_acp.agent.providers.chat_completions;"
+        "from hermes_acp.agent.providers import retry, continued, scripted;"
+        "sys.exit(any(name.split('.')[0] in ('openai', 'anthropic', 'httpx2', 'pydantic') for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+SDK_REPLIES = {
+    "text": Say("two words"),
+    "a thought": Say("two words", reasoning="hm hm"),
+    "calls": Say("look", [Call("read_file", {"path": "a" * 50}), Call("read_file", {"path": "ü🌍"})]),
+    "interleaved": raw(
+        chunk({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "read_file", "arguments": '{"pa'}}]}),
+        chunk({"tool_calls": [{"index": 1, "id": "b", "function": {"name": "read_file", "arguments": ""}}]}),
+        chunk({"tool_calls": [{"index": 1, "function": {"arguments": '{"path": 2}'}}]}),
+        chunk({"tool_calls": [{"index": 0, "function": {"arguments": 'th": 1}'}}]}),
+        chunk({}, "tool_calls"),
+    ),
+}
+
+
+@pytest.mark.parametrize("reply", SDK_REPLIES.values(), ids=SDK_REPLIES.keys())
+async def test_the_same_bytes_make_the_same_message_as_the_sdks_own_accumulator(server, provider, reply):
+    server.say(reply, reply)
+    ours = await ask(provider)
+    async with openai.AsyncOpenAI(api_key="none", base_url=server.url) as client:
+        arguments = {"model": "fake", "messages": [{"role": "user", "content": "hi"}]}
+        async with client.chat.completions.stream(**arguments, stream_options={"include_usage": True}) as stream:
+            theirs = await stream.get_final_completion()
+    message = theirs.choices[0].message
+    calls = message.tool_calls or []
+    assert ours.message.text == (message.content or "")
+    assert ours.message.reasoning == (getattr(message, "reasoning_content", None) or "")
+    assert ours.calls == [(call.function.name, json.loads(call.function.arguments)) for call in calls]
+    assert ours.reply.finish == theirs.choices[0].finish_reason
+    assert (ours.reply.usage.output if ours.reply.usage else None) == (theirs.usage and theirs.usage.completion_tokens)
