@@ -2,6 +2,8 @@
 
 import sys
 
+_QUESTIONS = {"--help", "-h", "--version"}
+
 
 def main() -> int:
     """Run the agent for an editor (`--stdio`, or no arguments and a piped stdin), else the command line."""
@@ -10,10 +12,9 @@ def main() -> int:
         from hermes_acp.protocol import boot
 
         return boot.run(argv)
-    from importlib import import_module
+    from hermes_acp import cli
 
-    status: int = import_module("hermes_acp.cli").run(argv)
-    return status
+    return cli.run(argv)
 
 
 def speaks_acp(argv: list[str]) -> bool:
@@ -21,7 +22,7 @@ def speaks_acp(argv: list[str]) -> bool:
     arguments of a terminal login to the launch it has configured) asks for that command instead."""
     if not argv:
         return sys.stdin is None or not sys.stdin.isatty()
-    return "--stdio" in argv and not any(_command_words(argv))
+    return "--stdio" in argv and not _QUESTIONS & {*argv} and not _command_words(argv)
 
 
 def _command_words(argv: list[str]) -> list[str]:
@@ -31,7 +32,7 @@ def _command_words(argv: list[str]) -> list[str]:
 
 
 def _takes_value(option: str) -> bool:
-    return option.startswith("--") and "=" not in option and option not in ("--stdio", "--version", "--help")
+    return option.startswith("--") and "=" not in option and option != "--stdio"
 
 
 if __name__ == "__main__":
