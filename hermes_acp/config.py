@@ -23,6 +23,8 @@ STRICTNESS: tuple[Mode, ...] = ("accept_edits", "ask", "plan")
 
 ApiMode = Literal["chat_completions", "codex_responses", "anthropic_messages"]
 API_MODES: tuple[ApiMode, ...] = get_args(ApiMode)
+WORKING_API_MODES: tuple[ApiMode, ...] = ("chat_completions",)
+"""The API modes that an agent can be built with."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,6 +325,12 @@ def test_a_key_alone_is_enough():
     assert endpoint({}, {"ANTHROPIC_API_KEY": "sk"}).api_mode == "anthropic_messages"
 
 
+def test_an_api_that_no_agent_speaks_yet_is_named(home):
+    with pytest.raises(ConfigError, match=r"model\.api_mode: codex_responses"):
+        resolve_model(load(home, OPENAI_API_KEY="sk", HERMES_ACP_API_MODE="codex_responses"))
+    assert resolve_model(load(home, HERMES_ACP_PROVIDER="demo")).api_mode == "demo"
+
+
 def test_the_name_of_a_model_chooses_among_keys():
     assert endpoint({"name": "claude-x"}, ALL_KEYS).provider == "anthropic"
     assert endpoint({"name": "gpt-x"}, ALL_KEYS).provider == "openai"

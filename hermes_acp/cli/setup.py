@@ -20,7 +20,7 @@ from hermes_acp.settings.homes import Home, find_home
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, provider_at
 from hermes_acp.settings.sources import OPTIONS
 
-_OFFERED = [known for known in PROVIDERS.values() if known.name != DEMO]
+_OFFERED = [known for known in PROVIDERS.values() if known.works and known.name != DEMO]
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,7 +133,7 @@ def _nothing_configured(config: ModelConfig, keys: Keys) -> str:
     named = next((name for name in (ANY_KEY, config.api_key_env) if name and keys.environ.get(name)), "")
     if named:
         return f"{named} is set, but nothing says whose key it is: set HERMES_ACP_PROVIDER or HERMES_ACP_BASE_URL."
-    variables = ", ".join(known.key_variable for known in PROVIDERS.values() if known.is_hosted)
+    variables = ", ".join(known.key_variable for known in PROVIDERS.values() if known.is_hosted and known.works)
     return f"No model is configured: {SETUP_HINT}, or set one of {variables}."
 
 

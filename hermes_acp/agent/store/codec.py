@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from itertools import groupby
 from typing import Any
 
@@ -23,7 +23,7 @@ from hermes_acp.events import (
     ToolPrepared,
     UserPrompted,
 )
-from hermes_acp.messages import Image, Message, UserMessage, from_dict, to_dict
+from hermes_acp.messages import AssistantMessage, Image, Message, UserMessage, from_dict, to_dict
 from hermes_acp.text import clean
 
 _KINDS: Mapping[type[Any], str] = {
@@ -64,7 +64,10 @@ def decode_event(kind: str, body: str) -> Event | None:
 
 def encode_message(message: Message) -> str:
     """The JSON text of a message."""
-    return dump(to_dict(message))
+    try:
+        return dump(to_dict(message))
+    except (ValueError, TypeError, RecursionError):
+        return dump(to_dict(_with_sane_arguments(message)))
 
 
 def decode_message(body: str) -> Message | None:
@@ -95,6 +98,13 @@ def dump(value: Any) -> str:
         return clean(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except (ValueError, TypeError, RecursionError):
         return clean(json.dumps(_sane(value, _MAX_DEPTH), ensure_ascii=False, allow_nan=False))
+
+
+def _with_sane_arguments(message: Message) -> Message:
+    if not isinstance(message, AssistantMessage):
+        return message
+    calls = (replace(call, arguments=_sane(call.arguments, _MAX_DEPTH)) for call in message.tool_calls)
+    return replace(message, tool_calls=tuple(calls))
 
 
 def _sane(value: Any, depth: int) -> Any:
@@ -168,6 +178,15 @@ def _flat(kind: type[Any]) -> Callable[[dict[str, Any]], Event]:
     return decode
 
 
+def _delta(kind: type[TextDelta | ReasoningDelta]) -> Callable[[dict[str, Any]], Event]:
+    def decode(data: dict[str, Any]) -> Event:
+        if not (isinstance(data["text"], str) and isinstance(data["message_id"], str)):
+            raise ValueError("a piece of text must be text")
+        return kind(data["text"], data["message_id"])
+
+    return decode
+
+
 def _known(kind: type[Any], data: dict[str, Any]) -> dict[str, Any]:
     """The fields that this version knows; a later one may have written more."""
     names = {item.name for item in fields(kind)}
@@ -176,8 +195,8 @@ def _known(kind: type[Any], data: dict[str, Any]) -> dict[str, Any]:
 
 _DECODERS: Mapping[str, Callable[[dict[str, Any]], Event]] = {
     "user_prompted": _user_prompted,
-    "text": _flat(TextDelta),
-    "reasoning": _flat(ReasoningDelta),
+    "text": _delta(TextDelta),
+    "reasoning": _delta(ReasoningDelta),
     "tool_prepared": _tool_prepared,
     "tool_finished": _tool_finished,
     "plan": _plan,

@@ -128,6 +128,8 @@ def _make_private(path: Path) -> None:
 def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA journal_size_limit = 16777216")
+    # A session that someone deletes is to be gone from the file as well.
+    connection.execute("PRAGMA secure_delete = ON")
     create_tables(connection)
 
 

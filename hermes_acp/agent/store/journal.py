@@ -88,6 +88,9 @@ class Journal:
 
     def update(self, **changes: Unpack[Changes]) -> None:
         """Note new values of the session's own fields; `options` replaces all of them."""
+        unknown = changes.keys() - Changes.__annotations__.keys()
+        if unknown:
+            raise TypeError(f"a session has no {', '.join(sorted(unknown))} to change")
         self._note(_Changed(changes))
 
     async def commit(self, durable: bool = False) -> None:

@@ -77,7 +77,8 @@ class StoreThread:
         self._deliver(opened, database.problem)
         while (job := self._jobs.get()) is not None:
             job(database.connection)
-        database.connection.close()
+        with contextlib.suppress(sqlite3.Error):
+            database.connection.close()
         self._deliver(self._ended, None)
 
     def _answer(self, future: asyncio.Future[T], work: Callable[[], T]) -> None:

@@ -29,7 +29,7 @@ from hermes_acp.events import (
     ToolStarted,
     UsageChanged,
 )
-from hermes_acp.messages import user
+from hermes_acp.messages import AssistantMessage, ToolCall, user
 from tests.agent.store.strategies import events, messages
 
 DELTAS = (TextDelta, ReasoningDelta)
@@ -104,6 +104,11 @@ def test_dumping_gives_strict_utf8_json(value):
     json.loads(text, parse_constant=pytest.fail)
 
 
+def test_arguments_that_json_cannot_say_never_stop_the_record():
+    message = AssistantMessage(tool_calls=(ToolCall("c", "x", {"a": math.inf, "b": 1}),))
+    assert decode_message(encode_message(message)).tool_calls[0].arguments == {"a": None, "b": 1}
+
+
 def test_kinds_of_a_later_version_are_left_out():
     assert decode_event("hologram", '{"a": 1}') is None
 
@@ -112,7 +117,9 @@ def test_fields_of_a_later_version_are_left_out():
     assert decode_event("text", '{"text": "x", "message_id": "m", "colour": "red"}') == TextDelta("x", "m")
 
 
-@pytest.mark.parametrize("body", ["", "[]", "{}", '"x"', "null", '{"text": "x"}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "body", ["", "[]", "{}", '"x"', "null", '{"text": "x"}', "[" * 100_000, '{"text": 5, "message_id": "m"}']
+)
 @pytest.mark.parametrize("kind", ["text", "user_prompted", "tool_finished", "plan"])
 def test_a_damaged_body_is_left_out(kind, body):
     assert decode_event(kind, body) is None

@@ -153,6 +153,15 @@ async def test_writing_to_a_deleted_session_is_an_error_and_makes_nothing(tmp_pa
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (0,)
 
 
+async def test_a_field_that_a_session_has_not_is_refused_at_once(tmp_path):
+    async with session(tmp_path / "s.db") as (store, journal):
+        with pytest.raises(TypeError, match="colour"):
+            journal.update(colour="red")
+        note(journal, "a")
+        await journal.commit()
+        assert await said(store) == ["a"]
+
+
 WRITER = """
 import asyncio, os, sys
 from pathlib import Path

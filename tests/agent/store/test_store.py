@@ -190,6 +190,19 @@ async def test_deleting_takes_everything_and_succeeds_twice(tmp_path):
     assert counts == [[(1,)], [(1,)], [(1,)]]
 
 
+async def test_deleted_words_are_gone_from_the_file(tmp_path):
+    path = tmp_path / "s.db"
+    async with opened(path) as store:
+        await prompted(store, "s")
+        journal = await store.journal("s")
+        journal.add_message(user("a-secret-word " * 2000))
+        await journal.commit()
+    assert b"a-secret-word" in path.read_bytes()
+    async with opened(path) as store:
+        await store.delete("s")
+    assert b"a-secret-word" not in path.read_bytes()
+
+
 async def test_any_segment_leads_to_its_lineage(tmp_path):
     path = tmp_path / "s.db"
     async with opened(path) as store:
