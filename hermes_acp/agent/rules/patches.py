@@ -16,10 +16,14 @@ def smallest_patch(before: str, after: str) -> dict[str, str]:
     tail = min(_common(old[::-1], new[::-1]), min(len(old), len(new)) - head)
     while True:
         block, replacement = old[head : len(old) - tail], new[head : len(new) - tail]
-        is_found = replacement and _joined(block).strip() and before.count(_joined(block)) == 1
-        if is_found or not (head or tail):
+        if (replacement and _occurs_once(_joined(block), before)) or not (head or tail):
             return {"old_text": _joined(block), "new_text": _joined(replacement)}
         head, tail = max(head - 1, 0), max(tail - 1, 0)
+
+
+def _occurs_once(block: str, text: str) -> bool:
+    """Whether the block is found at one place only; places that overlap are two."""
+    return bool(block.strip()) and text.find(block) == text.rfind(block)
 
 
 def _joined(lines: list[str]) -> str:
