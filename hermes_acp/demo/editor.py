@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import io
 import os
 import shutil
 import signal
@@ -31,8 +30,6 @@ _CHOICES_OF_MODEL = ("HERMES_ACP_PROVIDER", "HERMES_ACP_MODEL", "HERMES_ACP_BASE
 def run(argv: Sequence[str]) -> int:
     """Run the demo; 0 when the tests of the sample pass at its end, 130 after Ctrl-C."""
     options = _options(argv)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
     palette = Palette(_wants_colour(os.environ))
     try:
         with scratch(keep=options.keep) as folder:
