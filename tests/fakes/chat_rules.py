@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
+NAME = re.compile("[a-zA-Z0-9_-]{1,64}")
 
 
 def broken_rule(body: Any, refused: tuple[str, ...] = ()) -> str:
@@ -113,8 +115,10 @@ def _calls(calls: Any) -> Iterator[str]:
     for call in calls:
         match call:
             case {"id": str(identity), "type": "function", "function": {"name": str(name), "arguments": str(text)}}:
-                if not identity or not name:
-                    yield "a tool call must have an id and a name"
+                if not identity:
+                    yield "a tool call must have an id"
+                if not NAME.fullmatch(name):
+                    yield f"tool name {name[:80]!r} does not match {NAME.pattern}"
                 yield from _arguments(text)
             case _:
                 yield f"malformed tool call {str(call)[:80]}"

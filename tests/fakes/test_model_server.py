@@ -29,8 +29,8 @@ def request(*messages, **fields):
     return {"model": "fake", "stream": True, "messages": list(messages), **fields}
 
 
-def call(identity="c1", arguments="{}"):
-    return {"id": identity, "type": "function", "function": {"name": "read_file", "arguments": arguments}}
+def call(identity="c1", arguments="{}", name="read_file"):
+    return {"id": identity, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def calls(*items):
@@ -137,6 +137,8 @@ BAD = {
     "arguments must be an object": request(HELLO, calls(call(arguments="[1]")), result(), tools=[TOOL]),
     "result of 'c2', expected 'c1'": request(HELLO, calls(call(), call("c2")), result("c2"), result(), tools=[TOOL]),
     "tool calls without results: c1": request(HELLO, calls(call()), tools=[TOOL]),
+    "tool name 'read file' does not match": request(HELLO, calls(call(name="read file")), result(), tools=[TOOL]),
+    "a tool call must have an id": request(HELLO, calls(call("")), result(""), tools=[TOOL]),
     "a tool call id is used twice": request(HELLO, calls(call(), call()), result(), result(), tools=[TOOL]),
     "'tools' is missing": request(HELLO, calls(call()), result()),
     "unknown tool_choice 'maybe'": request(HELLO, tools=[TOOL], tool_choice="maybe"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import groupby
 from typing import Any
 
@@ -72,8 +73,12 @@ class _Encoder:
             case AssistantMessage():
                 return self._assistant(message)
             case ToolMessage():
-                text = clean(message.text)
-                return {"role": "tool", "tool_call_id": message.call_id, "content": text if text.strip() else NO_OUTPUT}
+                return {"role": "tool", "tool_call_id": self._id(message.call_id), "content": self._result(message)}
+
+    def _result(self, message: ToolMessage) -> str:
+        unseen = () if self.endpoint.sees_images else message.images
+        texts = [clean(message.text), *(self._part(image)["text"] for image in unseen)]
+        return "\n\n".join(text for text in texts if text.strip()) or NO_OUTPUT
 
     def _user_content(self, parts: tuple[Part, ...]) -> str | list[dict[str, Any]]:
         encoded = [self._part(part) for part in parts if not (isinstance(part, Text) and not part.text.strip())]
@@ -93,20 +98,31 @@ class _Encoder:
     def _pictures(self, results: list[Message]) -> Iterator[dict[str, Any]]:
         """The pictures of tool results, as a user message after them: results themselves hold text only."""
         parts = [part for result in results if isinstance(result, ToolMessage) for part in _pictures_of(result)]
-        if parts:
+        if parts and self.endpoint.sees_images:
             yield {"role": "user", "content": [self._part(part) for part in parts]}
 
     def _assistant(self, message: AssistantMessage) -> dict[str, Any]:
         text = clean(message.text)
         encoded: dict[str, Any] = {"role": "assistant", "content": text if text.strip() else None}
         if message.tool_calls:
-            encoded["tool_calls"] = [_call(call) for call in message.tool_calls]
+            encoded["tool_calls"] = [self._call(call) for call in message.tool_calls]
         elif not text.strip():
             encoded["content"] = NO_WORDS
         encoded |= self._reasoning(message.opaque)
         if self.dialect.thoughtful and message.tool_calls:
             encoded.setdefault("reasoning_content", clean(message.reasoning))
         return encoded
+
+    def _call(self, call: ToolCall) -> dict[str, Any]:
+        encoded = call_dict(call)
+        function = encoded["function"]
+        function["name"] = _BAD_NAME.sub("_", function["name"])[:64] or "unnamed"
+        function["arguments"] = clean(function["arguments"])
+        return encoded | {"id": self._id(call.id)}
+
+    def _id(self, call_id: str) -> str:
+        call_id = clean(call_id)
+        return sha256(call_id.encode()).hexdigest()[:9] if self.dialect.short_ids else call_id
 
     def _reasoning(self, opaque: Opaque | None) -> dict[str, Any]:
         ours = (self.endpoint.name, self.endpoint.model)
@@ -118,14 +134,6 @@ class _Encoder:
 
 def _pictures_of(result: ToolMessage) -> list[Text | Image]:
     return [Text(f"From {result.name} ({result.call_id}):"), *result.images] if result.images else []
-
-
-def _call(call: ToolCall) -> dict[str, Any]:
-    encoded = call_dict(call)
-    function = encoded["function"]
-    function["name"] = _BAD_NAME.sub("_", function["name"])[:64] or "unnamed"
-    function["arguments"] = clean(function["arguments"])
-    return encoded
 
 
 def _append_notes(messages: list[dict[str, Any]], notes: list[str]) -> None:

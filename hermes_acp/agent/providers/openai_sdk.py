@@ -36,7 +36,7 @@ Response = AbstractAsyncContextManager[openai.AsyncAPIResponse[Any]]
 
 
 class OpenAIClient:
-    """The connections to one endpoint.
+    """The connections to one endpoint. Make it in a thread: it reads certificates and imports a good deal.
 
     The SDK waits and retries nothing by itself. What it takes from the environment (organisation, project,
     custom headers) goes to OpenAI only. Proxies of the environment are not used for this machine itself.
@@ -53,14 +53,16 @@ class OpenAIClient:
                 default_headers=cast(Mapping[str, str], _headers(endpoint)),
                 http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if endpoint.is_local else None,
             )
+        self._completions = self._client.chat.completions.with_streaming_response
+        # What lies below the SDK is imported by its first use of a loop, and shall not be by the first request.
+        anyio.run(anyio.sleep, 0)
 
     def chat(self, body: Mapping[str, Any]) -> Response:
         """A Chat Completions request; sent, and its headers awaited, on entering.
 
         The messages go beside the SDK's own arguments, which it would walk one by one.
         """
-        completions = self._client.chat.completions.with_streaming_response
-        return completions.create(model=self._endpoint.model, messages=[], stream=True, extra_body=body)
+        return self._completions.create(model=self._endpoint.model, messages=[], stream=True, extra_body=body)
 
     async def aclose(self) -> None:
         await self._client.close()

@@ -214,6 +214,19 @@ async def test_a_server_that_demands_thoughts_gets_them_with_every_call(server, 
     assert len(server.requests) == 3
 
 
+async def test_a_server_of_nine_letter_ids_gets_such(server, provider):
+    def strict(body):
+        (call,) = body["messages"][1]["tool_calls"]
+        if len(call["id"]) != 9:
+            return fail(400, f"Tool call id was {call['id']} but must be a-z, A-Z, 0-9, with a length of 9.")
+        return None
+
+    server.script(strict)
+    assert (await ask(provider, after_call())).text == "Done."
+    assert server.problems == []
+    assert len(server.requests) == 2
+
+
 async def test_a_400_that_adapting_does_not_cure_is_raised(server, provider):
     server.script(lambda body: fail(400, "reasoning_content is wrong, stream_options too"))
     error = (await ask(provider, after_call(opaque=OPAQUE))).error
@@ -228,6 +241,23 @@ def test_the_sdk_is_imported_only_when_a_model_is_asked():
         "sys.exit(any(name.split('.')[0] in ('openai', 'anthropic', 'httpx2', 'pydantic') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+async def test_a_delta_costs_less_than_40_microseconds_of_cpu(connect):
+    command = (sys.executable, "-m", "tests.fakes.model_server", "--tokens", "10000")
+    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+    try:
+        provider = connect(base_url=json.loads(await process.stdout.readline())["url"])
+        costs = []
+        for _ in range(3):
+            started = time.process_time()
+            asked = await ask(provider)
+            costs.append((time.process_time() - started) / len(asked.deltas))
+        assert len(asked.deltas) == 10_001
+        assert min(costs) < 40e-6
+    finally:
+        process.terminate()
+        await process.wait()
 
 
 SDK_REPLIES = {

@@ -1,10 +1,22 @@
 """Whatever manner a server streams in, the reply is what the model said."""
 
-import pytest
+import json
 
-from hermes_acp.agent.providers.base import Usage
-from hermes_acp.messages import AssistantMessage, Opaque
-from tests.agent.providers.asking import HELLO, after_call, ask
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hermes_acp.agent.providers.base import Request, Usage
+from hermes_acp.agent.providers.chat_decoding import ChatDecoder
+from hermes_acp.agent.providers.chat_dialect import Dialect
+from hermes_acp.agent.providers.chat_encoding import chat_body
+from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.sse import SseEvent
+from hermes_acp.errors import ProviderError
+from hermes_acp.events import TextDelta
+from hermes_acp.messages import AssistantMessage, Opaque, ToolMessage, from_dict, to_dict, user
+from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
+from tests.fakes.chat_rules import broken_rule
 from tests.fakes.model_server import Call, Raw, Say, Status, chunk, raw, sse
 
 STOP = chunk({}, "stop")
@@ -310,3 +322,45 @@ async def test_bytes_that_are_not_utf_8_are_replaced(server, provider):
 
 async def test_an_answer_of_nothing_is_a_reply_of_nothing(say):
     assert (await say(STOP)).message == AssistantMessage()
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "a", "{", "stop", "\ud83d", "id"]),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["text", "name", "id"]), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+def maybe(**fields):
+    """Objects of some of these fields, each of its kind or junk."""
+    return st.fixed_dictionaries({}, optional={name: kind | junk for name, kind in fields.items()})
+
+
+functions = maybe(name=st.sampled_from(["read_file", "x"]), arguments=st.sampled_from(["{", "}", '"a":', "1"]))
+calls = st.lists(maybe(index=st.integers(0, 1), id=st.sampled_from(["a", "b"]), function=functions), max_size=2)
+details = st.lists(maybe(type=st.just("reasoning.text"), text=st.just("hm"), index=st.integers(0, 1)), max_size=2)
+deltas = maybe(
+    content=st.text(max_size=3), reasoning_content=st.text(max_size=3), tool_calls=calls, reasoning_details=details
+)
+choices = st.lists(maybe(delta=deltas, finish_reason=st.sampled_from(["stop", "length"])), max_size=1)
+chunks = maybe(choices=choices, usage=maybe(prompt_tokens=st.integers()), model=st.just("fake"), error=st.none())
+
+
+@given(st.lists(chunks, max_size=6))
+def test_whatever_comes_is_a_reply_that_can_be_stored_and_sent_back_or_a_provider_error(stream):
+    endpoint = Endpoint("fake", "fake", "http://127.0.0.1")
+    decoder = ChatDecoder(endpoint)
+    try:
+        deltas = [*decoder.decode(SseEvent(json.dumps(one)) for one in [*stream, STOP])]
+        reply = decoder.reply()
+    except ProviderError:
+        return
+    message = reply.message
+    assert "".join(delta.text for delta in deltas if isinstance(delta, TextDelta)) == message.text
+    assert from_dict(json.loads(json.dumps(to_dict(message), ensure_ascii=False, allow_nan=False).encode())) == message
+    results = [ToolMessage(call.id, call.name, "") for call in message.tool_calls]
+    body = chat_body(Request("", [user("hi"), message, *results], [READ_FILE]), endpoint, Dialect())
+    if results:
+        assert broken_rule({"model": "fake", "stream": True, **body}) == ""

@@ -1,12 +1,19 @@
 """What goes over the wire is what strict servers take, and all that the conversation holds."""
 
 import json
+from itertools import chain
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from hermes_acp.agent.providers.base import Request
+from hermes_acp.agent.providers.base import Request, new_id
+from hermes_acp.agent.providers.chat_dialect import Dialect
+from hermes_acp.agent.providers.chat_encoding import chat_body
+from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.messages import AssistantMessage, Image, Opaque, Text, ToolCall, ToolMessage, UserMessage, user
 from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
+from tests.fakes.chat_rules import broken_rule
 
 PICTURE = Image("aGk=", "image/png")
 PICTURE_PART = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
@@ -81,6 +88,10 @@ async def test_pictures_of_tools_follow_all_results_of_their_step(sent):
 async def test_a_picture_is_named_to_a_model_that_cannot_see(sent, connect):
     body = await sent(Request("", [UserMessage((Text("look"), PICTURE))]), connect(sees_images=False))
     assert body["messages"][0]["content"] == "look\n\n[A picture (image/png) that this model cannot see.]"
+    call = AssistantMessage(tool_calls=(ToolCall("call_1", "look", {}),))
+    history = [user("hello"), call, ToolMessage("call_1", "look", "", images=(PICTURE,))]
+    body = await sent(Request("", history, [READ_FILE]), connect(sees_images=False))
+    assert body["messages"][-1]["content"] == "[A picture (image/png) that this model cannot see.]"
 
 
 async def test_notes_are_added_to_a_copy_of_the_last_message_that_no_model_wrote(sent):
@@ -132,3 +143,40 @@ async def test_a_tool_name_that_the_model_made_up_cannot_spoil_the_history(sent,
     sent_name = body["messages"][1]["tool_calls"][0]["function"]["name"]
     assert sent_name.replace("_", "").replace("-", "").isalnum()
     assert len(sent_name) <= 64
+
+
+texts = st.text(st.characters(), max_size=8) | st.sampled_from(["", " ", "\n", "\ud83d", "a\udcb2b"])
+opaques = st.none() | st.builds(Opaque, st.just("fake"), st.just("fake"), st.just({"reasoning_content": "hm"}))
+prompts = st.lists(st.builds(Text, texts) | st.just(PICTURE), max_size=3).map(lambda parts: UserMessage(tuple(parts)))
+answers = st.builds(AssistantMessage, text=texts, opaque=opaques, synthetic=st.booleans())
+
+
+@st.composite
+def steps(draw):
+    """A reply with calls, and their results."""
+    arguments = st.dictionaries(texts, texts, max_size=2)
+    calls = [
+        ToolCall(new_id("call"), draw(texts), draw(arguments))
+        for _ in range(draw(st.integers(min_value=1, max_value=3)))
+    ]
+    said = AssistantMessage(draw(texts), tool_calls=tuple(calls), opaque=draw(opaques))
+    pictures = st.sampled_from([(), (PICTURE,)])
+    return [said, *(ToolMessage(call.id, call.name, draw(texts), images=draw(pictures)) for call in calls)]
+
+
+@st.composite
+def requests(draw):
+    """A conversation in good order, full of bad text."""
+    history = []
+    for _ in range(draw(st.integers(0, 2))):
+        history += [draw(prompts), *chain(*draw(st.lists(steps(), max_size=2))), draw(answers)]
+    history += [draw(prompts), *chain(*draw(st.lists(steps(), max_size=2)))]
+    notes = tuple(draw(st.lists(texts, max_size=2)))
+    return Request(draw(texts), history, [READ_FILE], notes, draw(st.sampled_from(["auto", "none"])))
+
+
+@given(requests(), st.booleans(), st.booleans())
+def test_any_conversation_in_good_order_is_a_request_that_strict_servers_take(request, sees_images, thoughtful):
+    endpoint = Endpoint("fake", "fake", "http://127.0.0.1", sees_images=sees_images)
+    body = chat_body(request, endpoint, Dialect(thoughtful=thoughtful, short_ids=thoughtful))
+    assert broken_rule({"model": "fake", "stream": True, **body}) == ""
