@@ -73,6 +73,7 @@ def test_the_version_and_the_help(home):
         (["doctor", "--foo"], "--foo"),
         (["doctor", "extra"], "extra"),
         (["doctor", "--model"], "--model"),
+        (["--model", "x", "demo"], "after its name"),
     ],
 )
 def test_arguments_that_mean_nothing_are_one_clear_line(home, arguments, reason):

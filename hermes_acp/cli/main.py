@@ -130,6 +130,8 @@ def _with_settings(module: str) -> Callable[[Mapping[str, str], Sequence[str]], 
 
 
 def _demo(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
+    if overrides:
+        raise ConfigError("the options of demo stand after its name")
     status: int = import_module("hermes_acp.demo").run(list(arguments))
     return status
 
