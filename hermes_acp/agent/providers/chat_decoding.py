@@ -8,8 +8,10 @@ from typing import Any
 
 from hermes_acp.agent.providers.base import Delta, Finish, Reply, ReplyIds, Usage
 from hermes_acp.agent.providers.chat_calls import ChatCalls
+from hermes_acp.agent.providers.chat_dialect import REASONING_FIELDS
+from hermes_acp.agent.providers.chat_thoughts import ChatThoughts, text_of
 from hermes_acp.agent.providers.endpoint import Endpoint
-from hermes_acp.agent.providers.failures import failure_of, provider_error
+from hermes_acp.agent.providers.failures import MAX_READ, failure_of, provider_error
 from hermes_acp.agent.providers.masking import masked
 from hermes_acp.agent.providers.pieces import Pieces, mend
 from hermes_acp.agent.providers.sse import SseEvent
@@ -39,9 +41,7 @@ class ChatDecoder:
         self._endpoint = endpoint
         self._ids = ReplyIds()
         self._text = Pieces()
-        self._thought = Pieces()
-        self._thought_field = ""
-        self._details: list[dict[str, Any]] = []
+        self._thoughts = ChatThoughts()
         self._calls = ChatCalls()
         self._reason = ""
         self._refused = False
@@ -77,7 +77,7 @@ class ChatDecoder:
         if chunk.get("error") or name == "error" or chunk.get("object") == "error":
             raise self._error(chunk)
         if not self._model and isinstance(chunk.get("model"), str):
-            self._model = chunk["model"]
+            self._model = mend(chunk["model"])
         self._take_usage(chunk)
         choices = chunk.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
@@ -100,7 +100,7 @@ class ChatDecoder:
         if not self.finished:
             raise ProviderError(f"{self._endpoint.name}: the answer ended before it was complete.", kind="incomplete")
         calls = self._calls.finished()
-        message = AssistantMessage(self._text.text, self._thought.text, calls, self._opaque())
+        message = AssistantMessage(self._text.text, self._thoughts.text, calls, self._opaque())
         return Reply(message, self._kind(bool(calls)), self._usage, self._model or self._endpoint.model)
 
     def _object(self, data: str) -> Mapping[str, Any]:
@@ -113,7 +113,7 @@ class ChatDecoder:
         raise self._malformed(data)
 
     def _malformed(self, data: str) -> ProviderError:
-        found = masked(data[:200], self._endpoint.api_key)
+        found = masked(data[:MAX_READ], self._endpoint.api_key)[:200]
         return ProviderError(f"{self._endpoint.name} sent what is no chat completion: {found}", kind="malformed")
 
     def _error(self, chunk: Mapping[str, Any]) -> ProviderError:
@@ -122,10 +122,11 @@ class ChatDecoder:
     def _delta(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
         content = delta.get("content")
         if content:
-            yield from self._said(content if isinstance(content, str) else _text_of(content))
+            yield from self._said(content if isinstance(content, str) else text_of(content))
         if len(delta) == 1 and content is not None:
             return
-        yield from self._thoughts(delta)
+        if any(delta.get(name) for name in REASONING_FIELDS):
+            yield from self._thought(delta)
         refusal = delta.get("refusal")
         if refusal and isinstance(refusal, str):
             self._refused = True
@@ -140,41 +141,22 @@ class ChatDecoder:
         if shown:
             yield TextDelta(shown, self._ids.text)
 
-    def _thoughts(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
-        details = delta.get("reasoning_details")
-        self._add_details(details)
-        for name in ("reasoning_content", "reasoning"):
-            text = delta.get(name)
-            if text and isinstance(text, str):
-                self._thought_field = self._thought_field or name
-                break
-        else:
-            text = _text_of(details)
-        if not text:
-            return
+    def _thought(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
         self.progress += 1
-        shown = self._thought.add(text)
+        shown = self._thoughts.add(delta)
         if shown:
             yield ReasoningDelta(shown, self._ids.thought)
-
-    def _add_details(self, details: Any) -> None:
-        for detail in details if isinstance(details, list) else ():
-            if isinstance(detail, dict):
-                self.progress += 1
-                _join_detail(self._details, detail)
 
     def _finish(self, reason: str, choice: Mapping[str, Any]) -> Iterator[Delta]:
         if reason == "error":
             raise self._error(choice if choice.get("error") else {"message": "the answer broke off with an error"})
         self.progress += 1
         self._reason = self._reason or reason
-        for pieces, make, message_id in (
-            (self._thought, ReasoningDelta, self._ids.thought),
-            (self._text, TextDelta, self._ids.text),
-        ):
-            rest = pieces.close()
-            if rest:
-                yield make(rest, message_id)
+        thought, text = self._thoughts.close(), self._text.close()
+        if thought:
+            yield ReasoningDelta(thought, self._ids.thought)
+        if text:
+            yield TextDelta(text, self._ids.text)
 
     def _kind(self, has_calls: bool) -> Finish:
         if self._refused or self._reason in _REFUSED:
@@ -189,11 +171,7 @@ class ChatDecoder:
             self._usage = chat_usage(usage)
 
     def _opaque(self) -> Opaque | None:
-        data: dict[str, Any] = {}
-        if self._thought_field and self._thought.text:
-            data[self._thought_field] = self._thought.text
-        if self._details:
-            data["reasoning_details"] = json.loads(mend(json.dumps(self._details, ensure_ascii=False)))
+        data = self._thoughts.data
         return Opaque(self._endpoint.name, self._endpoint.model, data) if data else None
 
 
@@ -212,24 +190,3 @@ def chat_usage(usage: Mapping[str, Any]) -> Usage:
 def _count(holder: Any, name: str) -> int:
     value = holder.get(name) if isinstance(holder, Mapping) else None
     return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
-
-
-def _text_of(parts: Any) -> str:
-    """The text of a list of parts, where a server sends such in place of a string."""
-    if not isinstance(parts, list):
-        return ""
-    texts = (part.get("text") or part.get("summary") for part in parts if isinstance(part, Mapping))
-    return "".join(text for text in texts if isinstance(text, str))
-
-
-def _join_detail(details: list[dict[str, Any]], piece: dict[str, Any]) -> None:
-    """Add a piece of a reasoning block to the block it continues, or begin a new one."""
-    last = details[-1] if details else {}
-    if not last or any(last.get(key) != piece.get(key) for key in ("type", "index")):
-        details.append(dict(piece))
-        return
-    for key, value in piece.items():
-        if key in ("text", "summary", "data") and isinstance(value, str) and isinstance(last.get(key), str):
-            last[key] += value
-        elif value is not None:
-            last[key] = value

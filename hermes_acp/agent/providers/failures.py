@@ -13,7 +13,7 @@ from typing import Any
 
 from hermes_acp.agent.providers.masking import masked
 from hermes_acp.agent.providers.wordings import MODEL_GONE, NO_MONEY, TOO_LONG, TYPES
-from hermes_acp.errors import ProviderError, ProviderErrorKind
+from hermes_acp.errors import RETRYABLE, ProviderError, ProviderErrorKind
 from hermes_acp.text import clean, plain, shorten
 
 MAX_MESSAGE = 1000
@@ -78,15 +78,17 @@ def provider_error(failure: Failure, provider: str, secret: str = "") -> Provide
 
 def kind_of(failure: Failure) -> ProviderErrorKind:
     """What went wrong, in the terms that retry and fallback decide by."""
-    status, words = failure.status, failure.words
+    status, words, named = failure.status, failure.words, _kind_of_type(failure)
     if TOO_LONG.search(words) and status not in (401, 403, 429):
         return "context_overflow"
     if NO_MONEY.search(f"{failure.code} {failure.type}") or (status in (None, 400, 403) and NO_MONEY.search(words)):
         return "model_unavailable"
+    if status is None and named in RETRYABLE:
+        return named
     if status in (None, 400, 422) and failure.param in ("", "model") and MODEL_GONE.search(words):
         return "model_unavailable"
-    if status is None or status >= 500 or status == 200:
-        return _kind_of_type(failure) or _STATUSES.get(status or 0, "server")
+    if status is None or status >= 500:
+        return named or _STATUSES.get(status or 0, "server")
     return _STATUSES.get(status, "bad_request")
 
 
