@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
@@ -65,4 +66,4 @@ class Tool:
         parameters = self.params.model_json_schema()
         parameters.pop("title", None)
         parameters.pop("description", None)
-        return {"name": self.name, "description": self.params.__doc__ or "", "parameters": parameters}
+        return {"name": self.name, "description": cleandoc(self.params.__doc__ or ""), "parameters": parameters}

@@ -1,0 +1,80 @@
+"""What a command is given of this process: a shell, and the environment without anybody's keys."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+
+from hermes_acp.errors import ToolError
+from hermes_acp.text import clean
+
+RUN = b"HERMES_ACP_RUN"
+"""The variable by which the processes of a command are found again, wherever they have gone."""
+
+SECRET_NAMES = re.compile(
+    rb"(?:.*_)?(?:(?:API|SECRET|ACCESS|PRIVATE)_?KEYS?(?:_.*)?|KEYS?|TOKEN|SECRETS?|PAT|PASSPHRASE|AUTH_CONFIG)$"
+    rb"|.*(?:PASSWORD|PASSWD|_PWD)$",
+    re.IGNORECASE,
+)
+"""Variables that commands do not inherit: the agent's keys, and those of whatever service."""
+
+_DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
+_SHELL_FOLDERS = (b"/bin", b"/usr/bin", b"/usr/local/bin")
+
+
+def for_command(tag: str) -> dict[bytes, bytes]:
+    """The environment of a command whose processes carry `tag`; the tags we carry ourselves stay in it."""
+    kept = {name: value for name, value in os.environb.items() if not SECRET_NAMES.match(name)}
+    kept[RUN] = b" ".join(filter(None, (os.environb.get(RUN, b""), tag.encode())))
+    kept.setdefault(b"PATH", _DEFAULT_PATH)
+    return kept
+
+
+def shell(line: str) -> tuple[bytes, ...]:
+    """The program and arguments that run a shell command line, found whatever PATH is.
+
+    Raises:
+        ToolError: there is no shell on this machine.
+    """
+    for name in (b"bash", b"sh"):
+        for folder in (*_SHELL_FOLDERS, *_absolute_path_folders()):
+            program = os.path.join(folder, name)
+            if os.access(program, os.X_OK):
+                return program, b"-c", clean(line).encode()
+    raise ToolError("No shell (bash or sh) was found on this machine, so no command can run.")
+
+
+def mask_own() -> None:
+    """Overwrite our keys where the system shows them to others (Linux: `/proc/PID/environ`).
+
+    A command could read them there, although it does not inherit them. This process keeps its own copy in
+    `os.environ`.
+    """
+    with suppress(OSError, ValueError, IndexError):
+        start, end = _environment_range()
+        with open("/proc/self/mem", "r+b", buffering=0) as memory:
+            memory.seek(start)
+            for at, size in _secret_values(memory.read(end - start)):
+                memory.seek(start + at)
+                memory.write(b"x" * size)
+
+
+def _absolute_path_folders() -> list[bytes]:
+    return [folder for folder in os.environb.get(b"PATH", b"").split(b":") if folder.startswith(b"/")]
+
+
+def _environment_range() -> tuple[int, int]:
+    with open("/proc/self/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    return int(fields[47]), int(fields[48])
+
+
+def _secret_values(block: bytes) -> Iterator[tuple[int, int]]:
+    at = 0
+    for entry in block.split(b"\0"):
+        name, _, value = entry.partition(b"=")
+        if SECRET_NAMES.match(name):
+            yield at + len(name) + 1, len(value)
+        at += len(entry) + 1

@@ -1,0 +1,97 @@
+"""Finding and ending every process that a command left behind, by the tag in its environment.
+
+A process group does not hold those that called `setsid`, so on Linux `/proc` is searched: for the tag, for
+the command's session, and for children of either. A process that wiped its environment and left its session
+and its parents is not found. Without `/proc` only the group is ended.
+
+The functions block for some milliseconds and belong in a thread.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+
+_PAUSE = 0.004
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    parent: int
+    session: int
+
+
+def find(tag: str, session: int | None = None) -> set[int]:
+    """The living processes that carry the tag, belong to the session, or descend from one that does."""
+    processes = _processes()
+    found = {pid for pid, process in processes.items() if process.session == session or _carries(pid, tag.encode())}
+    while children := {pid for pid, process in processes.items() if process.parent in found} - found:
+        found |= children
+    return found - {os.getpid()}
+
+
+def end(tag: str, session: int | None = None, within: float = 2.0) -> None:
+    """Kill them all and the session's process group, and again until none is left, for at most `within` seconds."""
+    deadline = time.monotonic() + within
+    left = find(tag, session)
+    if session is not None:
+        signal_group(session, signal.SIGKILL)
+    while left and time.monotonic() < deadline:
+        _signal(left, signal.SIGKILL)
+        time.sleep(_PAUSE)
+        left = find(tag, session)
+
+
+def dismiss(tag: str, patience: float = 0.3) -> None:
+    """Ask them all to end, and kill those that have not after `patience` seconds."""
+    left = find(tag)
+    _signal(left, signal.SIGTERM)
+    deadline = time.monotonic() + patience
+    while left and time.monotonic() < deadline:
+        time.sleep(_PAUSE)
+        left = find(tag)
+    end(tag)
+
+
+def signal_group(group: int, number: signal.Signals) -> None:
+    """Send a signal to a process group, if there still is one."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _processes() -> dict[int, _Process]:
+    try:
+        names = os.listdir("/proc")
+    except OSError:
+        return {}
+    found = {int(name): _process(name) for name in names if name.isdecimal()}
+    return {pid: process for pid, process in found.items() if process is not None}
+
+
+def _process(pid: str) -> _Process | None:
+    state, *numbers = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()[:4] or [b"Z"]
+    if state in b"ZX" or len(numbers) < 3:
+        return None
+    return _Process(parent=int(numbers[0]), session=int(numbers[2]))
+
+
+def _carries(pid: int, tag: bytes) -> bool:
+    return tag in _read(f"/proc/{pid}/environ")
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.read()
+    except OSError:
+        return b""

@@ -1,0 +1,88 @@
+"""The local machine as a workspace: files on its disks, commands in its shell."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from hermes_acp.local import files, paths, writing
+from hermes_acp.local.processes import Shell
+from hermes_acp.local.seen import Seen
+from hermes_acp.workspace import Command, Completed, Lines
+
+_T = TypeVar("_T")
+
+
+class LocalWorkspace:
+    """Files and commands of one session on this machine (see `hermes_acp.workspace.Workspace`).
+
+    Whoever makes one awaits `aclose` when the session ends: it ends the background processes.
+    """
+
+    def __init__(self, cwd: Path, roots: tuple[Path, ...] = ()) -> None:
+        self._roots = tuple(dict.fromkeys(paths.real(folder) for folder in (cwd, *roots)))
+        self._seen = Seen()
+        self._shell = Shell()
+
+    @property
+    def cwd(self) -> Path:
+        return self._roots[0]
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        return self._roots
+
+    def resolve(self, path: str) -> Path:
+        return paths.resolve(path, self.cwd)
+
+    async def exists(self, path: Path) -> bool:
+        return await asyncio.to_thread(files.exists, path)
+
+    async def read(self, path: Path) -> bytes:
+        return await asyncio.to_thread(files.read, path)
+
+    async def read_lines(self, path: Path, first: int, count: int, max_bytes: int) -> Lines:
+        """See the protocol. What is read here counts as seen by the model."""
+        stopped = threading.Event()
+        try:
+            digest, lines = await asyncio.to_thread(_lines_and_digest, path, first, count, max_bytes, stopped.is_set)
+        finally:
+            stopped.set()
+        self._seen.note(path, digest)
+        return lines
+
+    async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> None:
+        if replacing is not None and not self._seen.agrees(path, files.digest_of(replacing)):
+            raise writing.changed(path)
+        await _to_its_end(asyncio.to_thread(writing.write, path, data, replacing))
+        self._seen.note(path, files.digest_of(data))
+
+    async def run(self, command: Command, on_output: Callable[[str], None]) -> Completed:
+        try:
+            return await self._shell.run(command, on_output)
+        finally:
+            self._seen.command_ran()
+
+    async def aclose(self) -> None:
+        """End every process that commands of this session have left running."""
+        await self._shell.aclose()
+
+
+def _lines_and_digest(
+    path: Path, first: int, count: int, max_bytes: int, stopped: Callable[[], bool]
+) -> tuple[bytes | None, Lines]:
+    digest = files.digest(path)
+    return digest, files.read_lines(path, first, count, max_bytes, stopped)
+
+
+async def _to_its_end(work: Awaitable[_T]) -> _T:
+    """A thread cannot be stopped: when cancelled, wait for it, so that no change lands after its call ended."""
+    task = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise

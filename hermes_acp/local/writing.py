@@ -1,0 +1,177 @@
+"""Changing files so that no reader ever sees half of one, and nothing but the content changes.
+
+New bytes go to a temporary file in the same folder, which then takes the old one's name. Mode, owner and
+extended attributes are carried over. A file with several hard links gets a new inode, so that its other
+names (a package cache, a backup, something outside the workspace) keep what they had. Where the folder
+forbids this, or the owner could not be kept, the file is overwritten in place; one with several hard links
+is then refused.
+
+The functions block and belong in a thread.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from hermes_acp.errors import ToolError
+from hermes_acp.local import files
+from hermes_acp.local.paths import encode
+from hermes_acp.text import clean
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NO_NEW_NAME = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
+_ATTRIBUTES_NOT_KEPT = {"security.capability", "security.ima", "security.evm"}
+
+
+def write(path: Path, data: bytes, replacing: bytes | None) -> None:
+    """Replace the content of the resolved `path` at once, or make the file when `replacing` is None.
+
+    Raises:
+        ToolError: the file does not hold exactly `replacing` (or exists, when that is None), is marked
+            read-only, or cannot be written; its content is then what it was.
+    """
+    with files.explained(path), files.folder(path, create=replacing is None) as within:
+        if replacing is None:
+            _create(path, within, data)
+        else:
+            _replace(path, within, data, replacing)
+
+
+def _create(path: Path, within: int, data: bytes) -> None:
+    name = encode(path.name)
+    with _staged(within, data, 0o666) as (staged, _):
+        try:
+            os.link(staged, name, src_dir_fd=within, dst_dir_fd=within, follow_symlinks=False)
+        except FileExistsError:
+            raise ToolError(f"{clean(str(path))} exists already: it was made since this was asked for.") from None
+        except OSError:
+            _create_plainly(name, within, data)
+
+
+def _create_plainly(name: bytes, within: int, data: bytes) -> None:
+    """For file systems without hard links, where a new name cannot be taken without replacing."""
+    file = os.open(name, _NEW, 0o666, dir_fd=within)
+    try:
+        _fill(file, data)
+    except OSError:
+        os.unlink(name, dir_fd=within)
+        raise
+    finally:
+        os.close(file)
+
+
+def _replace(path: Path, within: int, data: bytes, replacing: bytes) -> None:
+    with files.opened(path, within) as old:
+        _refuse_read_only(path, os.fstat(old))
+        try:
+            with _staged(within, data, 0o600) as (staged, file):
+                _dress(file, old)
+                _require(path, within, replacing)
+                os.rename(staged, encode(path.name), src_dir_fd=within, dst_dir_fd=within)
+        except OSError as error:
+            if error.errno not in _NO_NEW_NAME:
+                raise
+            _overwrite(path, within, data, replacing)
+
+
+def _refuse_read_only(path: Path, status: os.stat_result) -> None:
+    mode = stat.S_IMODE(status.st_mode)
+    if not mode & 0o222:
+        raise ToolError(f"{clean(str(path))} is marked read-only (mode {mode:04o}); it was not changed.")
+
+
+@contextmanager
+def _staged(within: int, data: bytes, mode: int) -> Iterator[tuple[bytes, int]]:
+    """A temporary file that holds the data safely on disk; gone afterwards unless it was renamed."""
+    name = b".hermes-acp-%s.tmp" % secrets.token_hex(8).encode()
+    file = os.open(name, _NEW, mode, dir_fd=within)
+    try:
+        _fill(file, data)
+        yield name, file
+    finally:
+        os.close(file)
+        with suppress(FileNotFoundError):
+            os.unlink(name, dir_fd=within)
+
+
+def _fill(file: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(file, rest) :]
+    os.fsync(file)
+
+
+def _dress(file: int, old: int) -> None:
+    """Give the new file the owner, attributes and mode of the old one."""
+    status, mine = os.fstat(old), os.fstat(file)
+    if (status.st_uid, status.st_gid) != (mine.st_uid, mine.st_gid):
+        os.fchown(file, status.st_uid, status.st_gid)
+    for name in _attributes(old):
+        with suppress(OSError):
+            os.setxattr(file, name, os.getxattr(old, name))
+    os.fchmod(file, stat.S_IMODE(status.st_mode))
+
+
+def _attributes(file: int) -> list[str]:
+    if not hasattr(os, "listxattr"):
+        return []
+    with suppress(OSError):
+        return [name for name in os.listxattr(file) if name not in _ATTRIBUTES_NOT_KEPT]
+    return []
+
+
+def _require(path: Path, within: int, replacing: bytes) -> None:
+    with files.opened(path, within) as now:
+        _compare(path, now, replacing)
+
+
+def _compare(path: Path, file: int, replacing: bytes) -> None:
+    if os.fstat(file).st_size != len(replacing) or files.read_all(file, path) != replacing:
+        raise changed(path)
+
+
+def changed(path: Path) -> ToolError:
+    """The refusal of an edit that was made for another content."""
+    return ToolError(f"{clean(str(path))} was changed on disk since it was read; read it again, then edit.")
+
+
+def _overwrite(path: Path, within: int, data: bytes, replacing: bytes) -> None:
+    file = os.open(encode(path.name), _CHANGE, dir_fd=within)
+    try:
+        status = os.fstat(file)
+        files.check_regular(status, path)
+        if status.st_nlink > 1:
+            raise ToolError(f"{clean(str(path))} has other hard links and its folder allows no new files.")
+        _compare(path, file, replacing)
+        _refill(file, data, replacing)
+    finally:
+        os.close(file)
+
+
+def _refill(file: int, data: bytes, replacing: bytes) -> None:
+    try:
+        _reserve(file, len(data))
+        _pour(file, data)
+    except OSError:
+        with suppress(OSError):
+            _pour(file, replacing)
+        raise
+
+
+def _reserve(file: int, size: int) -> None:
+    """Take the space first: a full disk must not cost the old content."""
+    if size and hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)
+
+
+def _pour(file: int, data: bytes) -> None:
+    os.lseek(file, 0, os.SEEK_SET)
+    os.ftruncate(file, len(data))
+    _fill(file, data)
