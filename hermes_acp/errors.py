@@ -67,3 +67,7 @@ class SessionNotFound(HermesError):
     def __init__(self, session_id: str) -> None:
         super().__init__(f"There is no session {session_id!r}.")
         self.session_id = session_id
+
+
+class TurnCancelled(HermesError):
+    """The person ended the turn by their answer to a question."""

@@ -78,3 +78,6 @@ class Workspace(Protocol):
 
     async def run(self, command: Command, on_output: Callable[[str], None]) -> Completed:
         """Run a command to its end; `on_output` gets what is to be shown so far. Cancelling kills it."""
+
+    async def aclose(self) -> None:
+        """End what commands of the session have left running."""

@@ -17,13 +17,9 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
-    GetCoreSchemaHandler,
     Tag,
-    ValidatorFunctionWrapHandler,
 )
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreSchema
-from pydantic_core.core_schema import no_info_wrap_validator_function
 
 
 class Params(BaseModel):
@@ -260,26 +256,11 @@ class SessionParams(Params):
     session_id: str
 
 
-class _CheckedAs:
-    """Checks a field as if it were of another type, and keeps it as it came."""
-
-    def __init__(self, other: Any) -> None:
-        self._other = other
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_wrap_validator_function(_check_only, handler.generate_schema(self._other))
-
-
-def _check_only(value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-    check(value)
-    return value
-
-
 class PromptParams(Params):
-    """`session/prompt`: the blocks have been checked (see `Block`) and are kept as they came."""
+    """`session/prompt`."""
 
     session_id: str
-    prompt: Annotated[list[dict[str, Any]], _CheckedAs(list[Block])]
+    prompt: list[Block]
 
 
 class SetModeParams(Params):

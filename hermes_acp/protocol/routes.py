@@ -24,10 +24,10 @@ class Call(Generic[A]):
 
     def __init__(self, app: A, id: Id, method: str) -> None:
         self.app = app
-        self.state: Any = None
         self.id = id
         self.method = method
         self.cancelled = False
+        self.state: Any = None
         self._followers: list[Callable[[], None]] = []
         self._on_cancel: Callable[[], None] | None = None
 

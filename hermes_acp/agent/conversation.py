@@ -1,0 +1,73 @@
+"""Who the agent talks with: one session's messages, files, permissions and place in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from hermes_acp.agent.history import close_open_turn
+from hermes_acp.agent.store.journal import Journal
+from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from hermes_acp.tools.approval import Approvals
+from hermes_acp.workspace import Workspace
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One session as the engine sees it.
+
+    Each method that changes the messages also hands the change to the journal, without an await between:
+    there is no moment at which the two records could part.
+    """
+
+    id: str
+    workspace: Workspace
+    journal: Journal
+    approvals: Approvals
+    system: str = ""
+    thought_level: str = ""
+    messages: list[Message] = field(default_factory=list)
+    _turn_start: int = 0
+
+    def begin(self, prompt: UserMessage) -> None:
+        """Open a turn with what the person said."""
+        self._turn_start = len(self.messages)
+        self.journal.begin_turn()
+        self.journal.update(prompted=True, updated_at=utc_now())
+        self.messages.append(prompt)
+        self.journal.add_message(prompt)
+
+    def set_system(self, system: str) -> None:
+        """Keep the system prompt: it is built once and reused byte for byte."""
+        self.system = system
+        self.journal.update(system_prompt=system)
+
+    def add_reply(self, reply: AssistantMessage) -> None:
+        """Append a reply; its calls stay open until `add_results`."""
+        self.messages.append(reply)
+        self.journal.add_message(reply)
+
+    def keep_result(self, result: ToolMessage) -> None:
+        """Record one result as soon as its call has ended, so that a crash cannot lose it."""
+        self.journal.add_message(result)
+
+    def add_results(self, results: Sequence[ToolMessage]) -> None:
+        """Append the results of the last reply, already recorded, in call order."""
+        self.messages.extend(results)
+
+    def forget_turn(self) -> None:
+        """Take the turn out of what the model sees: a refused prompt and all after it (ACP, StopReason)."""
+        del self.messages[self._turn_start :]
+        self.journal.drop_turn()
+
+    def close(self) -> None:
+        """End the turn: one that has no answer gets the closing message."""
+        if len(self.messages) > self._turn_start and (closing := close_open_turn(self.messages)):
+            self.journal.add_message(closing)
+        self.journal.update(updated_at=utc_now())
+
+
+def utc_now() -> str:
+    """The time now, ISO 8601 in UTC with milliseconds."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

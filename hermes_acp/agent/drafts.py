@@ -1,0 +1,48 @@
+"""The cards of calls that a model is still writing: each one is completed or closed, never left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hermes_acp.agent.execution import Toolbox
+from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.cards import ToolResult
+from hermes_acp.events import ToolDrafted, ToolFinished, ToolPrepared
+
+_BROKEN_OFF = ToolResult("The model did not finish writing this call.", is_error=True)
+
+
+class Drafts:
+    """The drafted calls of one reply."""
+
+    def __init__(self, host: RecordedHost, toolbox: Toolbox) -> None:
+        self._host = host
+        self._toolbox = toolbox
+        self._open: dict[str, ToolDrafted] = {}
+
+    def open(self, draft: ToolDrafted) -> None:
+        """Show the card of a call whose name is known."""
+        tool = self._toolbox.get(draft.name)
+        if tool is not None:
+            draft = replace(draft, kind=tool.kind, title=tool.label)
+        self._open[draft.call_id] = replace(draft, title=draft.title or draft.name or "?")
+        self._host.emit(self._open[draft.call_id])
+
+    def complete(self, call_ids: Iterable[str]) -> None:
+        """The reply is whole: these calls are no drafts any more."""
+        for call_id in call_ids:
+            self._open.pop(call_id, None)
+
+    async def drop(self, finished: ToolFinished) -> None:
+        """Close one draft that a broken attempt left behind."""
+        draft = self._open.pop(finished.call_id, None)
+        if draft is None:
+            return
+        self._host.emit(ToolPrepared(draft.call_id, draft.name, draft.kind, draft.title))
+        await self._host.acknowledge(finished)
+
+    async def close(self) -> None:
+        """Close every draft that is still open."""
+        for draft in list(self._open.values()):
+            await self.drop(ToolFinished(draft.call_id, draft.name, _BROKEN_OFF))

@@ -1,0 +1,250 @@
+"""Runs the tool calls of one reply: each is judged alone, in call order; approved ones run together."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.cards import ToolResult
+from hermes_acp.errors import StoreError, ToolError, TurnCancelled
+from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepared, ToolStarted
+from hermes_acp.host import Answer, ApprovalRequest
+from hermes_acp.messages import ToolCall, ToolMessage
+from hermes_acp.tools.approval import describe_always
+from hermes_acp.tools.base import Action, Tool, ToolContext
+from hermes_acp.tools.arguments import explain
+
+CANCELLED = "Cancelled by the user."
+
+log = logging.getLogger(__name__)
+
+Toolbox = Mapping[str, Tool]
+
+
+@dataclass(frozen=True, slots=True)
+class _Resolved:
+    """A call whose tool exists and whose arguments fit it."""
+
+    call: ToolCall
+    tool: Tool
+    args: BaseModel
+
+
+@dataclass(slots=True)
+class Step:
+    """The calls of one reply on the way to their results.
+
+    `results` fills as calls end, whatever their order; a caller that is cancelled still finds there what
+    was done, and `close` answers the rest.
+    """
+
+    calls: tuple[ToolCall, ...]
+    toolbox: Toolbox
+    talk: Conversation
+    host: RecordedHost
+    results: dict[str, ToolMessage] = field(default_factory=dict)
+    understood: bool = False
+    """Whether at least one call named a tool and gave it fitting arguments."""
+    _prepared: set[str] = field(default_factory=set)
+
+    async def run(self) -> None:
+        """Run every call.
+
+        Raises:
+            TurnCancelled: the person answered a question by cancelling; the calls left are not run.
+        """
+        resolved = [entry for call in self.calls if (entry := await self._resolve(call))]
+        self.understood = bool(resolved)
+        for segment in _segments(resolved, self.talk):
+            await self._run_segment(segment)
+
+    async def close(self, reason: str) -> None:
+        """Answer every call that has no result yet.
+
+        Raises:
+            StoreError: an answer could not be stored; every call has one all the same.
+        """
+        failure: StoreError | None = None
+        for call in self.calls:
+            if call.id not in self.results:
+                try:
+                    await self._finish(call, ToolResult(reason, is_error=True))
+                except StoreError as error:
+                    failure = error
+        if failure:
+            raise failure
+
+    def outcomes(self) -> tuple[ToolOutcome, ...]:
+        """Name and outcome of each call, in call order."""
+        return tuple(ToolOutcome(call.name, self.results[call.id].is_error) for call in self.calls)
+
+    def ordered_results(self) -> list[ToolMessage]:
+        """The results in call order."""
+        return [self.results[call.id] for call in self.calls]
+
+    async def _resolve(self, call: ToolCall) -> _Resolved | None:
+        tool = self.toolbox.get(call.name)
+        if call.problem or tool is None:
+            await self._finish(call, ToolResult(call.problem or self._unknown(call.name), is_error=True))
+            return None
+        try:
+            return _Resolved(call, tool, tool.params.model_validate(dict(call.arguments)))
+        except ValidationError as error:
+            await self._finish(call, ToolResult(f"Wrong arguments for {tool.name}: {explain(error)}", is_error=True))
+            return None
+
+    def _unknown(self, name: str) -> str:
+        return f"There is no tool named {name!r}. The tools are: {', '.join(sorted(self.toolbox))}."
+
+    async def _run_segment(self, segment: Sequence[_Resolved]) -> None:
+        ready: list[tuple[_Resolved, Action]] = []
+        for entry in segment:
+            if action := await self._prepare(entry):
+                ready.append((entry, action))
+        if len(ready) == 1:
+            await self._perform(*ready[0])
+            return
+        try:
+            async with asyncio.TaskGroup() as group:
+                for entry, action in ready:
+                    group.create_task(self._perform(entry, action))
+        except ExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+
+    async def _prepare(self, entry: _Resolved) -> Action | None:
+        """Make a call ready and get permission for it; None when it has ended here already."""
+        try:
+            action = await entry.tool.prepare(entry.args, self._context(entry.call))
+        except Exception as error:
+            await self._finish(entry.call, _failure(entry.call, error))
+            return None
+        self._show(entry, action)
+        if refusal := await self._refusal(entry, action):
+            await self._finish(entry.call, ToolResult(refusal, is_error=True))
+            return None
+        return action
+
+    def _context(self, call: ToolCall) -> ToolContext:
+        def show(text: str) -> None:
+            self.host.emit(ToolOutput(call.id, text))
+
+        return ToolContext(call.id, self.talk.workspace, show)
+
+    def _show(self, entry: _Resolved, action: Action) -> None:
+        self._prepared.add(entry.call.id)
+        prepared = ToolPrepared(
+            entry.call.id,
+            entry.tool.name,
+            entry.tool.kind,
+            action.title,
+            entry.call.arguments,
+            action.locations,
+            action.diffs,
+        )
+        self.host.emit(prepared)
+
+    async def _refusal(self, entry: _Resolved, action: Action) -> str:
+        """Why the action may not take effect, "" when it may."""
+        verdict = self.talk.approvals.judge(action, self.talk.workspace.roots)
+        if verdict.decision == "allow":
+            return ""
+        if verdict.decision == "deny":
+            return verdict.reason
+        answer = await self.host.approve(self._question(entry, action, verdict.reason))
+        self.talk.approvals.remember(action, answer.decision, self.talk.workspace.cwd)
+        return _refusal_text(answer)
+
+    def _question(self, entry: _Resolved, action: Action, reason: str) -> ApprovalRequest:
+        return ApprovalRequest(
+            call_id=entry.call.id,
+            tool=entry.tool.name,
+            title=action.title,
+            kind=entry.tool.kind,
+            effect=action.effect,
+            reason=reason,
+            cwd=str(self.talk.workspace.cwd),
+            command=action.command,
+            diffs=action.diffs,
+            locations=action.locations,
+            always=describe_always(action),
+        )
+
+    async def _perform(self, entry: _Resolved, action: Action) -> None:
+        self.host.emit(ToolStarted(entry.call.id))
+        began = time.monotonic()
+        try:
+            result = await action.run()
+        except Exception as error:
+            result = _failure(entry.call, error)
+        await self._finish(entry.call, result, time.monotonic() - began)
+
+    async def _finish(self, call: ToolCall, result: ToolResult, duration_s: float = 0.0) -> None:
+        message = ToolMessage(call.id, call.name, result.text, result.is_error, result.images)
+        self.results[call.id] = message
+        self.talk.keep_result(message)
+        if call.id not in self._prepared:
+            self._prepared.add(call.id)
+            self.host.emit(self._bare_card(call))
+        await self.host.acknowledge(ToolFinished(call.id, call.name, result, duration_s))
+
+    def _bare_card(self, call: ToolCall) -> ToolPrepared:
+        tool = self.toolbox.get(call.name)
+        kind, title = (tool.kind, tool.label) if tool else ("other", call.name)
+        return ToolPrepared(call.id, call.name, kind, title or "?", call.arguments)
+
+
+def _segments(entries: Sequence[_Resolved], talk: Conversation) -> list[list[_Resolved]]:
+    """Cut the calls where order matters: on one path twice, or a command beside an edit (spec: tools)."""
+    if any(entry.tool.interactive for entry in entries):
+        return [[entry] for entry in entries]
+    segments: list[list[_Resolved]] = []
+    touched: dict[Any, str] = {}
+    effects: set[str] = set()
+    for entry in entries:
+        paths = entry.tool.paths(entry.args, talk.workspace)
+        effect = entry.tool.effect
+        if not segments or _collides(effect, effects, [touched.get(path) for path in paths]):
+            segments.append([])
+            touched, effects = {}, set()
+        segments[-1].append(entry)
+        effects.add(effect)
+        touched.update((path, effect) for path in paths if touched.get(path) != "edit")
+    return segments
+
+
+def _collides(effect: str, effects: set[str], on_paths: Sequence[str | None]) -> bool:
+    if effect == "execute":
+        return bool(effects - {"execute"}) and "edit" in effects
+    if "execute" in effects and effect == "edit":
+        return True
+    return any(other is not None and "edit" in (effect, other) for other in on_paths)
+
+
+def _failure(call: ToolCall, error: Exception) -> ToolResult:
+    if isinstance(error, ToolError | TimeoutError):
+        return ToolResult(str(error) or "It took too long.", is_error=True)
+    if isinstance(error, OSError):
+        return ToolResult(f"{call.name} failed: {error.strerror or error}", is_error=True)
+    log.exception("The tool %s failed in an unforeseen way", call.name)
+    return ToolResult(f"{call.name} failed because of an internal error ({type(error).__name__}).", is_error=True)
+
+
+def _refusal_text(answer: Answer) -> str:
+    comment = f" {answer.comment}" if answer.comment else ""
+    match answer.decision:
+        case "allow_once" | "allow_always":
+            return ""
+        case "cancelled":
+            raise TurnCancelled(CANCELLED)
+        case "unavailable":
+            return f"Permission could not be asked for, so nothing was done.{comment}"
+        case _:
+            return f"The user rejected this.{comment} It was not done; do not try it another way unless asked to."

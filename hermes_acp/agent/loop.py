@@ -1,0 +1,216 @@
+"""The turn: ask the model, run its tools, and again, until it answers in words."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from hermes_acp.agent.context_engine import ContextEngine, WholeHistory
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.drafts import Drafts
+from hermes_acp.agent.execution import CANCELLED, Step, Toolbox
+from hermes_acp.agent.history import without_blank_parts
+from hermes_acp.agent.providers.base import Provider, Reply, Request, Usage, new_id
+from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.agent.waiting import uncancelled
+from hermes_acp.errors import ProviderError
+from hermes_acp.events import (
+    ReasoningDelta,
+    StatusChanged,
+    StepFinished,
+    TextDelta,
+    ToolDrafted,
+    ToolFinished,
+    UsageChanged,
+    UserPrompted,
+)
+from hermes_acp.host import Host
+from hermes_acp.messages import UserMessage
+from hermes_acp.workspace import Workspace
+
+Stop = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "partial"]
+
+MAX_USELESS_REPLIES = 3
+"""So many replies in a row that neither answer nor call a tool rightly end the turn."""
+
+_EMPTY_REPLY = "Your last reply was empty. Answer the user, or call a tool."
+_BUDGET_USED = (
+    "The number of model calls allowed for this turn is used up. Do not call tools. "
+    "Summarise for the user what was done, what was found and what is left to do."
+)
+_DELTAS_BETWEEN_WAITS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """What answers: a model, its tools, and how much it may do.
+
+    `build_system` makes the system prompt of a session; `max_calls` are model calls a turn; `window` is the
+    model's context in tokens, 0 when unknown.
+    """
+
+    provider: Provider
+    toolbox: Toolbox
+    build_system: Callable[[Workspace], Awaitable[str]]
+    engine: ContextEngine = field(default_factory=WholeHistory)
+    max_calls: int = 500
+    window: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnResult:
+    """How a turn ended. `text` is the final answer; `usage` sums the turn's model calls."""
+
+    stop: Stop
+    text: str
+    api_calls: int
+    usage: Usage
+
+
+async def run_turn(agent: Agent, talk: Conversation, prompt: UserMessage, host: Host) -> TurnResult:
+    """Answer one prompt.
+
+    Args:
+        agent: what answers.
+        talk: the conversation; it is valid and stored whatever happens here.
+        prompt: what the person said.
+        host: where the turn is shown and its questions are asked.
+
+    Raises:
+        ProviderError: the model could not answer.
+        TurnCancelled: the person ended the turn by an answer.
+        StoreError: the turn could not be stored.
+        asyncio.CancelledError: the turn's task was cancelled.
+    """
+    prompt = without_blank_parts(prompt)
+    stage = RecordedHost(host, talk.journal)
+    talk.approvals.begin_turn()
+    talk.begin(prompt)
+    stage.record(UserPrompted(prompt, new_id("msg")))
+    try:
+        await uncancelled(talk.journal.commit())
+        return await _Turn(agent, talk, stage).run()
+    finally:
+        stage.flush()
+        talk.close()
+        await uncancelled(talk.journal.commit(durable=True))
+        stage.emit(StatusChanged("idle"))
+
+
+@dataclass(slots=True)
+class _Turn:
+    """The moving parts of one turn: calls made, tokens used, replies that led nowhere."""
+
+    agent: Agent
+    talk: Conversation
+    host: RecordedHost
+    calls: int = 0
+    useless: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    async def run(self) -> TurnResult:
+        if not self.talk.system:
+            self.talk.set_system(await self.agent.build_system(self.talk.workspace))
+        while self.calls < self.agent.max_calls:
+            reply = await self._ask()
+            if reply.message.tool_calls and reply.finish != "refusal":
+                await self._act(reply)
+            elif reply.message.text or reply.finish == "refusal":
+                return self._end(reply)
+            else:
+                self.useless += 1
+            if self.useless >= MAX_USELESS_REPLIES:
+                return self._result("partial", "")
+        return await self._summarise()
+
+    async def _ask(self, *notes: str, tool_choice: Literal["auto", "none"] = "auto") -> Reply:
+        self.host.emit(StatusChanged("thinking"))
+        notes = (*notes, _EMPTY_REPLY) if self.useless and not notes else notes
+        request = Request(
+            system=self.talk.system,
+            messages=await self.agent.engine.fit(self.talk.messages),
+            tools=self._schemas(),
+            notes=notes,
+            tool_choice=tool_choice,
+            thought_level=self.talk.thought_level,
+        )
+        self.calls += 1
+        reply = await self._stream(request)
+        self._count(reply.usage)
+        return reply
+
+    def _schemas(self) -> list[dict[str, object]]:
+        offers = self.talk.approvals.offers
+        return [tool.schema() for tool in self.agent.toolbox.values() if offers(tool.effect)]
+
+    async def _stream(self, request: Request) -> Reply:
+        drafts = Drafts(self.host, self.agent.toolbox)
+        try:
+            async with aclosing(self.agent.provider.stream(request)) as deltas:
+                count = 0
+                async for delta in deltas:
+                    if isinstance(delta, TextDelta | ReasoningDelta):
+                        self.host.emit(delta)
+                        count += 1
+                        if count % _DELTAS_BETWEEN_WAITS == 0:
+                            await self.host.ready()
+                    elif isinstance(delta, Reply):
+                        drafts.complete(call.id for call in delta.message.tool_calls)
+                        return delta
+                    elif isinstance(delta, ToolDrafted):
+                        drafts.open(delta)
+                    elif isinstance(delta, ToolFinished):
+                        await drafts.drop(delta)
+                    else:
+                        self.host.emit(delta)
+        finally:
+            await uncancelled(drafts.close())
+        raise ProviderError("The stream ended without a reply.", kind="incomplete")
+
+    async def _act(self, reply: Reply) -> None:
+        self.host.emit(StatusChanged("executing"))
+        self.talk.add_reply(reply.message)
+        step = Step(reply.message.tool_calls, self.agent.toolbox, self.talk, self.host)
+        try:
+            await step.run()
+        finally:
+            try:
+                await uncancelled(step.close(CANCELLED))
+            finally:
+                self.talk.add_results(step.ordered_results())
+        self.useless = 0 if step.understood else self.useless + 1
+        self.host.emit(StepFinished(self.calls, self.agent.max_calls, step.outcomes()))
+
+    def _end(self, reply: Reply) -> TurnResult:
+        if reply.finish == "refusal":
+            self.talk.forget_turn()
+            return self._result("refusal", reply.message.text)
+        self.talk.add_reply(reply.message)
+        self.host.emit(StepFinished(self.calls, self.agent.max_calls))
+        return self._result("max_tokens" if reply.finish == "length" else "end_turn", reply.message.text)
+
+    async def _summarise(self) -> TurnResult:
+        self.host.emit(StatusChanged("budget", "The model calls of this turn are used up."))
+        reply = await self._ask(_BUDGET_USED, tool_choice="none")
+        summary = replace(reply.message, tool_calls=())
+        if summary.text:
+            self.talk.add_reply(summary)
+        return self._result("max_turn_requests", summary.text)
+
+    def _result(self, stop: Stop, text: str) -> TurnResult:
+        return TurnResult(stop, text, self.calls, self.usage)
+
+    def _count(self, usage: Usage | None) -> None:
+        if usage is None:
+            return
+        total = self.usage
+        self.usage = Usage(
+            total.input + usage.input,
+            total.output + usage.output,
+            total.cached + usage.cached,
+            total.reasoning + usage.reasoning,
+        )
+        if self.agent.window:
+            self.host.emit(UsageChanged(usage.input + usage.output, self.agent.window))

@@ -1,0 +1,107 @@
+"""A host that writes down what the person is shown, on its way to the host that shows it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import replace
+
+from hermes_acp.agent.store.codec import recorded
+from hermes_acp.agent.store.journal import Journal
+from hermes_acp.agent.waiting import uncancelled
+from hermes_acp.cards import ToolResult
+from hermes_acp.errors import StoreError
+from hermes_acp.events import Event, ReasoningDelta, TextDelta, ToolFinished
+from hermes_acp.host import Answer, ApprovalRequest, Host, Question
+from hermes_acp.text import head_and_tail
+
+FLUSH_SECONDS = 0.5
+"""How much of a streaming answer a crash may lose: it was not acknowledged yet."""
+
+SHOWN_CHARACTERS = 16_000
+"""What is kept of a tool's output for the replay of a session."""
+
+log = logging.getLogger(__name__)
+
+
+class RecordedHost:
+    """The transcript's writer: every fact goes into the journal first, then to `host`."""
+
+    def __init__(self, host: Host, journal: Journal) -> None:
+        self._host = host
+        self._journal = journal
+        self._pieces: list[str] = []
+        self._open: TextDelta | ReasoningDelta | None = None
+        self._flushed = time.monotonic()
+        self._commits: set[asyncio.Task[None]] = set()
+
+    def emit(self, event: Event) -> None:
+        self.record(event)
+        self._host.emit(event)
+
+    def record(self, event: Event) -> None:
+        """Write the fact down without showing it."""
+        if isinstance(event, TextDelta | ReasoningDelta):
+            self._record_delta(event)
+        elif recorded(event):
+            self.flush()
+            self._journal.add_event(_for_replay(event))
+
+    async def acknowledge(self, event: Event) -> None:
+        """Show a fact that promises something is kept: only after it is on disk.
+
+        Raises:
+            StoreError: it could not be stored; the fact is shown all the same.
+        """
+        self.record(event)
+        try:
+            await uncancelled(self._journal.commit())
+        finally:
+            self._host.emit(event)
+
+    def flush(self) -> None:
+        """Hand the text that has streamed so far to the journal."""
+        if self._open is not None and self._pieces:
+            self._journal.add_event(replace(self._open, text="".join(self._pieces)))
+        self._pieces.clear()
+        self._open = None
+        self._flushed = time.monotonic()
+
+    async def ready(self) -> None:
+        await self._host.ready()
+
+    async def approve(self, request: ApprovalRequest) -> Answer:
+        return await self._host.approve(request)
+
+    async def clarify(self, question: Question) -> str | None:
+        return await self._host.clarify(question)
+
+    def _record_delta(self, event: TextDelta | ReasoningDelta) -> None:
+        if self._open is None or self._open.message_id != event.message_id:
+            self.flush()
+            self._open = event
+        self._pieces.append(event.text)
+        if time.monotonic() - self._flushed > FLUSH_SECONDS:
+            self.flush()
+            self._commit_soon()
+
+    def _commit_soon(self) -> None:
+        task = asyncio.get_running_loop().create_task(self._commit())
+        self._commits.add(task)
+        task.add_done_callback(self._commits.discard)
+
+    async def _commit(self) -> None:
+        try:
+            await self._journal.commit()
+        except StoreError as error:
+            log.warning("The text so far could not be stored yet: %s", error)
+
+
+def _for_replay(event: Event) -> Event:
+    if not isinstance(event, ToolFinished):
+        return event
+    result = event.result
+    shown = head_and_tail(result.text if result.shown is None else result.shown, SHOWN_CHARACTERS)
+    kept = ToolResult(shown, result.is_error, diffs=result.diffs, locations=result.locations, raw=result.raw)
+    return replace(event, result=kept)

@@ -1,0 +1,114 @@
+"""Whether there is a model to talk to on this connection, and which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from hermes_acp.agent.loop import Agent
+from hermes_acp.assembly import Models
+from hermes_acp.config import MODES, Config, Mode
+from hermes_acp.errors import CredentialsMissing
+from hermes_acp.protocol.options import Options
+from hermes_acp.settings import Settings, config_in, is_signed_out, resolve_model, sign_in, sign_out
+
+_SIGNED_OUT = "You are signed out. Authenticate to use your keys again."
+
+
+class Account:
+    """The person's settings as they are now, and the models built from them.
+
+    `read` reads the settings anew. What is wrong with them is raised when a session is asked for, not
+    before: `initialize` is answered all the same.
+    """
+
+    def __init__(self, read: Callable[[], Settings]) -> None:
+        self._read = read
+        self._settings: Settings | None = None
+        self._models: Models | None = None
+        self._retired: list[Models] = []
+
+    def config(self, cwd: Path) -> Config:
+        """The settings for a session in a folder, whose own file may tighten them.
+
+        Raises:
+            ConfigError: a file is wrong.
+        """
+        return config_in(self._current(), cwd)
+
+    def options(self, stored: Mapping[str, str], cwd: Path) -> Options:
+        """A session's options: what was stored as far as it still exists, else the configured values.
+
+        Raises:
+            CredentialsMissing: there is no model to talk to.
+            ConfigError: a setting is wrong.
+        """
+        models = self._present()
+        model = stored.get("model", "")
+        return Options(
+            mode=_mode(stored.get("mode", ""), self.config(cwd).approvals.mode),
+            model=model if model in models.names else models.names[0],
+            models=models.names,
+        )
+
+    def agent(self, model: str, config: Config) -> Agent:
+        """The agent that a session of this model and these settings uses now.
+
+        Raises:
+            CredentialsMissing: the person has logged out.
+        """
+        models = self._present()
+        agent = models.agent(model if model in models.names else models.names[0])
+        return replace(agent, max_calls=config.agent.max_turns)
+
+    def warm(self) -> None:
+        """Load in the background what the first prompt needs."""
+        if self._models is not None:
+            self._models.warm()
+
+    async def authenticate(self) -> None:
+        """Look again for a model, and end a logout if there is one.
+
+        Raises:
+            CredentialsMissing: there is still none.
+        """
+        self._retire()
+        settings = self._current()
+        resolve_model(settings)
+        sign_in(settings.home)
+
+    async def logout(self) -> None:
+        """Use no credentials until the next authenticate, also after a restart."""
+        home = self._current().home
+        self._retire()
+        sign_out(home)
+
+    async def aclose(self) -> None:
+        """Close every connection to a model."""
+        self._retire()
+        for models in self._retired:
+            await models.aclose()
+
+    def _present(self) -> Models:
+        if self._models is None:
+            settings = self._current()
+            if is_signed_out(settings.home):
+                raise CredentialsMissing(_SIGNED_OUT)
+            self._models = Models(resolve_model(settings), settings.config)
+        return self._models
+
+    def _current(self) -> Settings:
+        if self._settings is None:
+            self._settings = self._read()
+        return self._settings
+
+    def _retire(self) -> None:
+        """Forget settings and models. Turns that run still use theirs; those are closed with the connection."""
+        if self._models is not None:
+            self._retired.append(self._models)
+        self._models = self._settings = None
+
+
+def _mode(stored: str, default: Mode) -> Mode:
+    return next((mode for mode in MODES if mode == stored), default)

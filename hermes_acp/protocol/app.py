@@ -1,0 +1,42 @@
+"""What the handlers of one connection share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_acp.agent.store.store import Store
+from hermes_acp.events import Notice
+from hermes_acp.protocol.account import Account
+from hermes_acp.protocol.commands import available_commands
+from hermes_acp.protocol.outbound import available_commands_update
+from hermes_acp.protocol.session import Session
+from hermes_acp.protocol.sessions import Sessions
+
+
+@dataclass(slots=True)
+class App:
+    """One editor's connection: its sessions, their store, and the model account."""
+
+    sessions: Sessions
+    store: Store
+    account: Account
+
+    def announce(self, session: Session, mcp_servers: Sequence[Any]) -> None:
+        """What follows the answer that told the editor of a session."""
+        session.host.update(available_commands_update(available_commands()))
+        session.notices += [_not_connected(server.name) for server in mcp_servers]
+        if self.store.problem:
+            session.notices.append(Notice("warning", "Sessions cannot be kept", self.store.problem))
+        self.account.warm()
+
+    async def closing(self) -> None:
+        """The editor has gone: stop everything, keep everything."""
+        await self.sessions.close_all()
+        await self.account.aclose()
+        await self.store.aclose()
+
+
+def _not_connected(name: str) -> Notice:
+    return Notice("warning", f"MCP server {name} is not connected", "MCP servers are not supported yet.")

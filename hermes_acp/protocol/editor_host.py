@@ -1,0 +1,194 @@
+"""The editor as a host: events become updates in order, questions become permission requests."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_acp.agent.providers.base import new_id
+from hermes_acp.events import (
+    Event,
+    ModelSwitched,
+    Notice,
+    ReasoningDelta,
+    StatusChanged,
+    StepFinished,
+    TextDelta,
+    ToolDrafted,
+    ToolFinished,
+    ToolOutput,
+    ToolPrepared,
+    UserPrompted,
+)
+from hermes_acp.host import Answer, ApprovalRequest, Question
+from hermes_acp.protocol import outbound
+from hermes_acp.protocol.capabilities import ClientCapabilities
+from hermes_acp.protocol.peer import Peer
+from hermes_acp.protocol.permission import ask_permission
+from hermes_acp.protocol.updates import as_new_card, encode, spoken
+
+log = logging.getLogger(__name__)
+
+OUTPUT_SECONDS = 0.1
+STATUS_SECONDS = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How one editor is talked to: what it can take, and what the person wants."""
+
+    client: ClientCapabilities
+    announce: bool = True
+    approval_timeout: float = 0.0
+
+
+class EditorHost:
+    """One session, as its editor sees it.
+
+    Deltas that arrive within one pass of the loop leave as one chunk; live output leaves at most ten times
+    a second, the latest only; everything else leaves at once and never overtakes what came before.
+    """
+
+    def __init__(self, session_id: str, peer: Peer, manner: Manner) -> None:
+        self._session_id = session_id
+        self._peer = peer
+        self._manner = manner
+        self._pieces: list[str] = []
+        self._open: TextDelta | ReasoningDelta | None = None
+        self._cards: set[str] = set()
+        self._outputs: dict[str, ToolOutput] = {}
+        self._status = _Paced(STATUS_SECONDS, self._send_status)
+
+    def emit(self, event: Event) -> None:
+        match event:
+            case TextDelta() | ReasoningDelta():
+                self._gather(event)
+            case ToolOutput():
+                self._later(event)
+            case StatusChanged():
+                if self._manner.announce:
+                    self._status.put(event)
+            case StepFinished():
+                self._send_step(event)
+            case UserPrompted():
+                pass
+            case _:
+                self._send(event)
+
+    def replay(self, event: Event) -> None:
+        """Send an event of an earlier turn. What was live only is not repeated (ACP: notices)."""
+        if not isinstance(event, Notice | ModelSwitched):
+            self._send(event)
+
+    def update(self, update: dict[str, Any]) -> None:
+        """Send one update as it is, after everything before it."""
+        self.flush()
+        self._peer.notify("session/update", outbound.update(self._session_id, update))
+
+    def flush(self) -> None:
+        """Send what waits: the text gathered so far, live output, the last status."""
+        self._flush_text()
+        for output in list(self._outputs.values()):
+            self._flush_output(output.call_id)
+        self._status.flush()
+
+    async def ready(self) -> None:
+        await self._peer.drained()
+
+    async def approve(self, request: ApprovalRequest) -> Answer:
+        self.flush()
+        return await ask_permission(self._peer, self._session_id, request, self._manner.approval_timeout)
+
+    async def clarify(self, question: Question) -> str | None:
+        return None
+
+    def _gather(self, event: TextDelta | ReasoningDelta) -> None:
+        if self._open is None or self._open.message_id != event.message_id:
+            self._flush_text()
+            self._open = event
+            asyncio.get_running_loop().call_soon(self._flush_text)
+        self._pieces.append(event.text)
+
+    def _flush_text(self) -> None:
+        opened, self._open = self._open, None
+        if opened is None:
+            return
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        kind = TextDelta if isinstance(opened, TextDelta) else ReasoningDelta
+        self._notify(encode(kind(text, opened.message_id)))
+
+    def _later(self, event: ToolOutput) -> None:
+        if event.call_id not in self._outputs:
+            asyncio.get_running_loop().call_later(OUTPUT_SECONDS, self._flush_output, event.call_id)
+        self._outputs[event.call_id] = event
+
+    def _flush_output(self, call_id: str) -> None:
+        if output := self._outputs.pop(call_id, None):
+            self._flush_text()
+            self._notify(encode(output))
+
+    def _send(self, event: Event) -> None:
+        self._flush_text()
+        if isinstance(event, ToolFinished):
+            self._outputs.pop(event.call_id, None)
+        updates = encode(event)
+        if isinstance(event, ToolDrafted | ToolPrepared):
+            updates = [self._card(event.call_id, update) for update in updates]
+        if isinstance(event, Notice | ModelSwitched) and not self._manner.client.notices:
+            updates = [_as_message(update) for update in updates]
+        self._notify(updates)
+
+    def _card(self, call_id: str, update: dict[str, Any]) -> dict[str, Any]:
+        if call_id in self._cards:
+            return update
+        self._cards.add(call_id)
+        return as_new_card(update)
+
+    def _notify(self, updates: list[dict[str, Any]]) -> None:
+        for update in updates:
+            self._peer.notify("session/update", outbound.update(self._session_id, update))
+
+    def _send_status(self, event: StatusChanged) -> None:
+        self._peer.notify("_hermes/status", outbound.status(self._session_id, event.kind, event.text))
+
+    def _send_step(self, event: StepFinished) -> None:
+        if not self._manner.announce:
+            return
+        self.flush()
+        tools = [{"name": tool.name, "isError": tool.is_error} for tool in event.tools]
+        self._peer.notify("_hermes/step", outbound.step(self._session_id, event.api_calls, event.max_api_calls, tools))
+
+
+def _as_message(notice: dict[str, Any]) -> dict[str, Any]:
+    return outbound.agent_message_chunk(spoken(notice), new_id("msg"))
+
+
+class _Paced:
+    """Passes on at most one value in `seconds`, the latest; the last one always."""
+
+    def __init__(self, seconds: float, send: Callable[[StatusChanged], None]) -> None:
+        self._seconds = seconds
+        self._send = send
+        self._waiting: StatusChanged | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._sent = 0.0
+
+    def put(self, value: StatusChanged) -> None:
+        self._waiting = value
+        if self._timer is None:
+            wait = max(0.0, self._sent + self._seconds - time.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(wait, self.flush)
+
+    def flush(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        value, self._waiting = self._waiting, None
+        if value is not None:
+            self._sent = time.monotonic()
+            self._send(value)

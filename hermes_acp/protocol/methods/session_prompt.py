@@ -1,0 +1,58 @@
+"""session/prompt: one turn, answered when it has ended and all its updates are out."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_acp.errors import SessionNotFound, TurnCancelled
+from hermes_acp.protocol.app import App
+from hermes_acp.protocol.commands import is_stop
+from hermes_acp.protocol.content import text_of
+from hermes_acp.protocol.errors import invalid_params
+from hermes_acp.protocol.inbound import PromptParams
+from hermes_acp.protocol.routes import Call, Route
+from hermes_acp.protocol.session import Session
+from hermes_acp.protocol.turns import Ticket
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A prompt that has its place in a session's queue."""
+
+    session: Session
+    ticket: Ticket
+
+
+def register(call: Call[App], params: PromptParams) -> None:
+    """Take a place in the session's queue the moment the line is read, so that a cancel after it counts."""
+    app = call.app
+    session = app.sessions.find(params.session_id)
+    if session is None:
+        return
+    if not params.prompt:
+        raise invalid_params("prompt: it is empty")
+    if is_stop(text_of(params.prompt)):
+        session.turns.cancel_all()
+    ticket = session.turns.register()
+    call.state = _Entry(session, ticket)
+    call.on_cancel = ticket.cancel
+
+
+async def prompt(call: Call[App], params: PromptParams) -> dict[str, Any]:
+    """Run the turn; a cancelled one is answered, never an error (spec: conformance 41)."""
+    entry: _Entry | None = call.state
+    if entry is None:
+        raise SessionNotFound(params.session_id)
+    session = entry.session
+    try:
+        stop = await session.turns.run(entry.ticket, lambda: session.answer(params.prompt))
+    except (asyncio.CancelledError, TurnCancelled):
+        stop = "cancelled"
+    finally:
+        session.host.flush()
+    return {"stopReason": stop}
+
+
+ROUTE = Route("session/prompt", PromptParams, prompt, received=register, cancels_itself=True)

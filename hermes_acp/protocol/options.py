@@ -1,0 +1,69 @@
+"""A session's modes and config options: one state, shown in ACP's two forms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_acp.config import MODES, Mode
+from hermes_acp.protocol import outbound
+
+_MODE_TEXTS: dict[Mode, tuple[str, str]] = {
+    "ask": ("Ask", "Reading runs; every edit and command asks first"),
+    "accept_edits": ("Accept edits", "Edits inside the workspace run too; commands ask first"),
+    "plan": ("Plan", "Nothing is changed or run: look, think and propose"),
+}
+
+
+@dataclass(slots=True)
+class Options:
+    """The values a session runs with. `models` are the ones that may be chosen, `model` among them."""
+
+    mode: Mode
+    model: str
+    models: tuple[str, ...]
+
+    def values(self) -> dict[str, str]:
+        """The present values by option id, as they are stored."""
+        return {"mode": self.mode, "model": self.model}
+
+    def allowed(self, option: str) -> tuple[str, ...]:
+        """The values an option can take; none for an option that does not exist."""
+        match option:
+            case "mode":
+                return MODES
+            case "model":
+                return self.models
+            case _:
+                return ()
+
+    def set(self, option: str, value: str) -> None:
+        """Set an option to one of its allowed values.
+
+        Raises:
+            ValueError: there is no such option, or it cannot take the value.
+        """
+        if value not in self.allowed(option):
+            raise ValueError(f"{option} cannot be {value!r}")
+        setattr(self, option, value)
+
+
+def mode_state(options: Options) -> dict[str, Any]:
+    """ACP's SessionModeState."""
+    return outbound.modes(options.mode, [outbound.mode(mode, name, description=text) for mode, name, text in _texts()])
+
+
+def config_options(options: Options) -> list[dict[str, Any]]:
+    """ACP's complete list of SessionConfigOption."""
+    modes = [outbound.choice(mode, name, description=text) for mode, name, text in _texts()]
+    models = [outbound.choice(model, model) for model in options.models]
+    return [
+        outbound.select_option(
+            "mode", "Mode", current=options.mode, choices=modes, category="mode", description="What runs unasked"
+        ),
+        outbound.select_option("model", "Model", current=options.model, choices=models, category="model"),
+    ]
+
+
+def _texts() -> list[tuple[Mode, str, str]]:
+    return [(mode, *_MODE_TEXTS[mode]) for mode in MODES]

@@ -1,0 +1,94 @@
+"""Approval over ACP: the question with its four choices, and what an answer means."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from hermes_acp.host import Answer, ApprovalRequest, Decision
+from hermes_acp.protocol import outbound
+from hermes_acp.protocol.errors import Disconnected, RemoteError
+from hermes_acp.protocol.peer import Peer
+from hermes_acp.protocol.updates import diff_content, locations, text_content
+from hermes_acp.text import visible
+
+_DECISIONS: tuple[Decision, ...] = ("allow_once", "allow_always", "reject_once", "reject_always")
+
+
+async def ask_permission(peer: Peer, session_id: str, request: ApprovalRequest, timeout: float) -> Answer:
+    """Ask the person through the editor.
+
+    Args:
+        peer: the editor's connection.
+        session_id: the session that asks.
+        request: exactly what is asked for.
+        timeout: seconds to wait for the answer; 0 waits for ever.
+
+    Returns:
+        The answer. An option that was not offered is a rejection; an editor that cannot ask, fails or
+        stays silent for `timeout` makes it "unavailable" (ACP: permission; spec: fails closed).
+    """
+    params = permission_params(session_id, request)
+    try:
+        async with asyncio.timeout(timeout or None):
+            result = await peer.request("session/request_permission", params)
+    except TimeoutError:
+        return Answer("unavailable", f"No answer came within {timeout:g} seconds.")
+    except RemoteError as error:
+        return Answer("unavailable", f"The editor answered with an error: {error}")
+    except Disconnected:
+        return Answer("unavailable", "The editor has gone.")
+    return read_answer(result)
+
+
+def permission_params(session_id: str, request: ApprovalRequest) -> dict[str, Any]:
+    """The params of `session/request_permission`; the card shows the exact bytes that will take effect."""
+    options = [outbound.permission_option(decision, _label(decision, request), decision) for decision in _DECISIONS]
+    card = outbound.permission_card(
+        request.call_id,
+        title=visible(request.title),
+        kind=request.kind,
+        status="pending",
+        content=_shown(request),
+        locations=locations(request.locations),
+        raw_input=_raw(request),
+    )
+    return outbound.request_permission(session_id, card, options)
+
+
+def read_answer(result: Any) -> Answer:
+    """What the editor's result means."""
+    outcome = result.get("outcome") if isinstance(result, dict) else None
+    if not isinstance(outcome, dict):
+        return Answer("unavailable", "The editor's answer could not be read.")
+    if outcome.get("outcome") == "cancelled":
+        return Answer("cancelled")
+    chosen = outcome.get("optionId")
+    decision = next((decision for decision in _DECISIONS if decision == chosen), None)
+    if outcome.get("outcome") != "selected" or decision is None:
+        return Answer("reject_once", "The editor chose an option that was not offered.")
+    return Answer(decision)
+
+
+def _label(decision: Decision, request: ApprovalRequest) -> str:
+    match decision:
+        case "allow_once":
+            return "Allow once"
+        case "allow_always":
+            return f"Allow {request.always} for this session"
+        case "reject_once":
+            return "Reject"
+        case _:
+            return f"Reject {request.always} for this session"
+
+
+def _shown(request: ApprovalRequest) -> list[dict[str, Any]]:
+    if request.diffs:
+        return diff_content(request.diffs)
+    if request.command:
+        return [*text_content(visible(request.command)), outbound.text_content(f"{request.reason} In `{request.cwd}`.")]
+    return [outbound.text_content(request.reason)]
+
+
+def _raw(request: ApprovalRequest) -> dict[str, Any]:
+    return {"command": request.command, "cwd": request.cwd} if request.command else {"reason": request.reason}

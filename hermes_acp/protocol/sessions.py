@@ -1,0 +1,128 @@
+"""The sessions that are open on this connection, and the ways into one."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from dataclasses import dataclass, field
+from functools import partial
+
+from hermes_acp.agent.conversation import Conversation, utc_now
+from hermes_acp.agent.history import close_open_turn, repair
+from hermes_acp.agent.loop import Agent
+from hermes_acp.agent.store.records import SessionRecord
+from hermes_acp.agent.store.store import Store
+from hermes_acp.config import Config
+from hermes_acp.errors import SessionNotFound
+from hermes_acp.local.workspace import LocalWorkspace
+from hermes_acp.messages import Message
+from hermes_acp.protocol.account import Account
+from hermes_acp.protocol.capabilities import ClientCapabilities
+from hermes_acp.protocol.editor_host import EditorHost, Manner
+from hermes_acp.protocol.errors import invalid_params
+from hermes_acp.protocol.inbound import Place
+from hermes_acp.protocol.options import Options
+from hermes_acp.protocol.peer import Peer
+from hermes_acp.protocol.session import Session
+from hermes_acp.tools.approval import Approvals
+
+
+@dataclass(slots=True)
+class Sessions:
+    """What is open, by id. `client` is what the editor on the other side of `peer` can do."""
+
+    store: Store
+    account: Account
+    peer: Peer
+    client: ClientCapabilities
+    _open: dict[str, Session] = field(default_factory=dict)
+
+    def find(self, session_id: str) -> Session | None:
+        """The open session of this id."""
+        return self._open.get(session_id)
+
+    def get(self, session_id: str) -> Session:
+        """The open session of this id.
+
+        Raises:
+            SessionNotFound: it does not exist, or is not open on this connection.
+        """
+        if session := self._open.get(session_id):
+            return session
+        raise SessionNotFound(session_id)
+
+    async def create(self, place: Place) -> Session:
+        """A new session, stored before its id is told.
+
+        Raises:
+            CredentialsMissing: there is no model to talk to.
+        """
+        options = self.account.options({}, place.cwd)
+        now = utc_now()
+        record = SessionRecord(
+            id=str(uuid.uuid4()),
+            cwd=str(place.cwd),
+            roots=tuple(map(str, place.roots)),
+            created_at=now,
+            updated_at=now,
+            options=options.values(),
+        )
+        await self.store.create(record)
+        return await self._enter(record, place, options, [])
+
+    async def open(self, session_id: str, place: Place) -> Session:
+        """An earlier session, brought back from the store unless it is open already.
+
+        Raises:
+            SessionNotFound: there is none of this id.
+            RpcError: it belongs to another folder.
+        """
+        record = await self.store.find(session_id)
+        if record is None:
+            raise SessionNotFound(session_id)
+        if record.cwd != str(place.cwd):
+            raise invalid_params(f"cwd: this session belongs to {record.cwd}")
+        if session := self._open.get(record.id):
+            return session
+        messages = repair(stored.message for stored in await self.store.messages(record.id))
+        session = await self._enter(record, place, self.account.options(record.options, place.cwd), messages)
+        if closing := close_open_turn(messages):
+            session.conversation.journal.add_message(closing)
+        return session
+
+    async def replay(self, session: Session) -> None:
+        """Show the editor everything that was shown in the session, in order."""
+        for event in await self.store.events(session.id):
+            session.host.replay(event)
+            await session.host.ready()
+
+    async def close(self, session: Session) -> None:
+        """Cancel the session's prompts, wait until they are answered, end its processes, free it."""
+        session.turns.cancel_all()
+        await session.turns.idle()
+        self._open.pop(session.id, None)
+        await session.conversation.journal.commit()
+        await session.close()
+
+    async def close_all(self) -> None:
+        """Close every session, all at once."""
+        await asyncio.gather(*(self.close(session) for session in list(self._open.values())))
+
+    async def _enter(self, record: SessionRecord, place: Place, options: Options, messages: list[Message]) -> Session:
+        config = self.account.config(place.cwd)
+        conversation = Conversation(
+            id=record.id,
+            workspace=LocalWorkspace(place.cwd, place.roots),
+            journal=await self.store.journal(record.id),
+            approvals=Approvals(options.mode),
+            system=record.system_prompt,
+            messages=messages,
+        )
+        manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
+        host = EditorHost(record.id, self.peer, manner)
+        session = Session(conversation, options, host, partial(self._agent, config), record.title)
+        self._open[record.id] = session
+        return session
+
+    def _agent(self, config: Config, model: str) -> Agent:
+        return self.account.agent(model, config)

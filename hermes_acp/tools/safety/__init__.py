@@ -1,0 +1,1 @@
+"""What is safe to do unasked: pure judgements, no I/O."""

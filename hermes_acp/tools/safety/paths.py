@@ -1,0 +1,54 @@
+"""Which files may be touched without asking."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable
+from pathlib import Path
+
+_SECRET_NAMES = (
+    ".env",
+    ".env.*",
+    "*.pem",
+    "*.key",
+    "*.p12",
+    "*.pfx",
+    "*.keystore",
+    "*.kdbx",
+    "id_rsa*",
+    "id_dsa*",
+    "id_ecdsa*",
+    "id_ed25519*",
+    ".netrc",
+    ".pgpass",
+    ".npmrc",
+    ".pypirc",
+    ".git-credentials",
+    "credentials",
+    "credentials.json",
+    "secrets.*",
+)
+_SECRET_FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".mozilla", ".password-store"})
+_HARMLESS_NAMES = frozenset({".env.example", ".env.sample", ".env.template"})
+_STEERING_FOLDERS = frozenset({".git", ".hg", ".svn"})
+
+
+def is_inside(path: Path, roots: Iterable[Path]) -> bool:
+    """Whether the resolved `path` is one of the resolved `roots` or lies beneath one."""
+    return any(path == root or root in path.parents for root in roots)
+
+
+def is_secret(path: Path) -> bool:
+    """Whether the path looks like it holds credentials, by its name or one of its folders."""
+    name = path.name.casefold()
+    if name in _HARMLESS_NAMES:
+        return False
+    if any(fnmatch.fnmatchcase(name, pattern) for pattern in _SECRET_NAMES):
+        return True
+    return any(part.casefold() in _SECRET_FOLDERS for part in path.parts)
+
+
+def steers_tools(path: Path) -> bool:
+    """Whether writing there changes what other programs run: version control's own folders, our own file."""
+    parts = {part.casefold() for part in path.parts}
+    return bool(parts & _STEERING_FOLDERS) or path.name == ".hermes-acp.toml"

@@ -1,0 +1,27 @@
+"""A whole agent over its real stdio, and a model server over real HTTP."""
+
+import pytest
+
+from tests.fakes.model_server import ModelServer
+from tests.support.editor import open_editor
+
+
+@pytest.fixture
+async def model():
+    async with ModelServer() as server:
+        yield server
+        assert server.problems == []
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+async def editor(tmp_path, model):
+    async with open_editor(tmp_path / "home", model.url) as editor:
+        await editor.initialize()
+        yield editor
