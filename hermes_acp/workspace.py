@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -44,6 +43,12 @@ class Completed:
     terminal_id: str | None = None
 
 
+class Show(Protocol):
+    """Takes what is to be seen of a running command: its whole output so far, or the editor's terminal."""
+
+    def __call__(self, text: str, terminal_id: str | None = None) -> None: ...
+
+
 class Workspace(Protocol):
     """Files and commands of one session.
 
@@ -76,7 +81,7 @@ class Workspace(Protocol):
         read), or exists although `replacing` is None. Mode, links and owner are kept.
         """
 
-    async def run(self, command: Command, on_output: Callable[[str], None]) -> Completed:
+    async def run(self, command: Command, on_output: Show) -> Completed:
         """Run a command to its end; `on_output` gets what is to be shown so far. Cancelling kills it."""
 
     async def aclose(self) -> None:

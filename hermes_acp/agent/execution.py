@@ -19,8 +19,8 @@ from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepare
 from hermes_acp.host import Answer, ApprovalRequest
 from hermes_acp.messages import ToolCall, ToolMessage
 from hermes_acp.tools.approval import describe_always
-from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.tools.arguments import explain
+from hermes_acp.tools.base import Action, Tool, ToolContext
 
 CANCELLED = "Cancelled by the user."
 
@@ -133,8 +133,8 @@ class Step:
         return action
 
     def _context(self, call: ToolCall) -> ToolContext:
-        def show(text: str) -> None:
-            self.host.emit(ToolOutput(call.id, text))
+        def show(text: str, terminal_id: str | None = None) -> None:
+            self.host.emit(ToolOutput(call.id, text, terminal_id))
 
         return ToolContext(call.id, self.talk.workspace, show)
 

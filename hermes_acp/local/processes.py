@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import secrets
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 
 from hermes_acp.errors import ToolError
 from hermes_acp.local import child, environment, survivors
 from hermes_acp.local.child import Child
 from hermes_acp.local.output import Excerpt, Live, PlainDecoder
 from hermes_acp.text import head_and_tail
-from hermes_acp.workspace import Command, Completed
+from hermes_acp.workspace import Command, Completed, Show
 
 _LIVE = 8_000
 _GRACE = 0.25
@@ -31,7 +31,7 @@ class Shell:
         self._children: set[Child] = set()
         self._closed = False
 
-    async def run(self, command: Command, on_output: Callable[[str], None]) -> Completed:
+    async def run(self, command: Command, on_output: Show) -> Completed:
         """Run a command until its own process ends; `on_output` gets its output so far, ten times a second.
 
         Raises:
@@ -108,7 +108,7 @@ class Shell:
 class _Listener:
     """What is kept and shown of a command's output, until it is closed; the rest is only drained."""
 
-    def __init__(self, on_output: Callable[[str], None]) -> None:
+    def __init__(self, on_output: Show) -> None:
         self._decoder = PlainDecoder()
         self._excerpt = Excerpt()
         self._live = Live(on_output, lambda: head_and_tail(self._excerpt.text(), _LIVE))

@@ -11,7 +11,7 @@ from typing import TypeVar
 from hermes_acp.local import files, paths, writing
 from hermes_acp.local.processes import Shell
 from hermes_acp.local.seen import Seen
-from hermes_acp.workspace import Command, Completed, Lines
+from hermes_acp.workspace import Command, Completed, Lines, Show
 
 _T = TypeVar("_T")
 
@@ -60,11 +60,19 @@ class LocalWorkspace:
         await _to_its_end(asyncio.to_thread(writing.write, path, data, replacing))
         self._seen.note(path, files.digest_of(data))
 
-    async def run(self, command: Command, on_output: Callable[[str], None]) -> Completed:
+    async def run(self, command: Command, on_output: Show) -> Completed:
         try:
             return await self._shell.run(command, on_output)
         finally:
             self._seen.command_ran()
+
+    def saw(self, path: Path, data: bytes) -> None:
+        """The file holds this now, by an edit of ours that went another way."""
+        self._seen.note(path, files.digest_of(data))
+
+    def command_ran(self) -> None:
+        """A command of ours ran elsewhere, and may have changed any file."""
+        self._seen.command_ran()
 
     async def aclose(self) -> None:
         """End every process that commands of this session have left running."""

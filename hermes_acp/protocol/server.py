@@ -35,8 +35,8 @@ from hermes_acp.protocol.peer import Peer
 from hermes_acp.protocol.routes import Routes
 from hermes_acp.protocol.sessions import Sessions
 from hermes_acp.protocol.transport import LineReader, LineWriter
-from hermes_acp.settings.homes import find_home
 from hermes_acp.settings import Settings, from_arguments, load_settings, start_logging
+from hermes_acp.settings.homes import find_home
 
 log = logging.getLogger(__name__)
 

@@ -18,13 +18,17 @@ from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.messages import Message
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.capabilities import ClientCapabilities
+from hermes_acp.protocol.editor_files import EditorFiles
 from hermes_acp.protocol.editor_host import EditorHost, Manner
+from hermes_acp.protocol.editor_terminals import EditorTerminals
+from hermes_acp.protocol.editor_workspace import EditorWorkspace
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.inbound import Place
 from hermes_acp.protocol.options import Options
 from hermes_acp.protocol.peer import Peer
 from hermes_acp.protocol.session import Session
 from hermes_acp.tools.approval import Approvals
+from hermes_acp.workspace import Workspace
 
 
 @dataclass(slots=True)
@@ -112,7 +116,7 @@ class Sessions:
         config = self.account.config(place.cwd)
         conversation = Conversation(
             id=record.id,
-            workspace=LocalWorkspace(place.cwd, place.roots),
+            workspace=self._workspace(record.id, place),
             journal=await self.store.journal(record.id),
             approvals=Approvals(options.mode),
             system=record.system_prompt,
@@ -123,6 +127,18 @@ class Sessions:
         session = Session(conversation, options, host, partial(self._agent, config), record.title)
         self._open[record.id] = session
         return session
+
+    def _workspace(self, session_id: str, place: Place) -> Workspace:
+        local = LocalWorkspace(place.cwd, place.roots)
+        client, files = self.client, EditorFiles(self.peer, session_id)
+        if not (client.read_files or client.write_files or client.terminals):
+            return local
+        return EditorWorkspace(
+            local,
+            reading=files if client.read_files else None,
+            writing=files if client.write_files else None,
+            terminals=EditorTerminals(self.peer, session_id) if client.terminals else None,
+        )
 
     def _agent(self, config: Config, model: str) -> Agent:
         return self.account.agent(model, config)

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from hermes_acp.cards import Diff, Effect, Location, ToolKind, ToolResult
-from hermes_acp.workspace import Workspace
+from hermes_acp.workspace import Show, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class ToolContext:
 
     call_id: str
     workspace: Workspace
-    show: Callable[[str], None] = lambda text: None
+    show: Show = lambda text, terminal_id=None: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,11 @@
 import asyncio
 
 import pytest
-from hermes_acp.agent.providers.scripted import Scripted
-from hermes_acp.local.workspace import LocalWorkspace
-from hermes_acp.tools.registry import discover
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import INTERRUPTED, find_disorder
 from hermes_acp.agent.loop import Agent, run_turn
+from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import ProviderError, TurnCancelled
@@ -22,9 +20,11 @@ from hermes_acp.events import (
     ToolStarted,
     UserPrompted,
 )
+from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.messages import AssistantMessage, ToolCall, ToolMessage, user
 from hermes_acp.testing import RecordingHost
 from hermes_acp.tools.approval import Approvals
+from hermes_acp.tools.registry import discover
 
 
 def call(name, call_id, **arguments):

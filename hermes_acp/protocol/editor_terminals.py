@@ -1,0 +1,108 @@
+"""Commands in the editor's own terminals."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_acp.agent.waiting import uncancelled
+from hermes_acp.local.environment import shell
+from hermes_acp.protocol import outbound
+from hermes_acp.protocol.errors import Disconnected, RemoteError
+from hermes_acp.protocol.peer import Peer
+from hermes_acp.text import clean, plain
+from hermes_acp.workspace import Command, Completed, Show
+
+log = logging.getLogger(__name__)
+
+OUTPUT_BYTES = 64_000
+_ENDING_SECONDS = 1.0
+
+
+class NoTerminal(Exception):
+    """The editor did not open a terminal; the command has not been started."""
+
+
+@dataclass(frozen=True, slots=True)
+class EditorTerminals:
+    """One session's `terminal/*` calls."""
+
+    peer: Peer
+    session_id: str
+
+    async def run(self, command: Command, show: Show) -> Completed:
+        """Run a command in a terminal of the editor, shown in its card while it runs.
+
+        The terminal is released exactly once, whatever happens; a command that times out or is cancelled is
+        killed before (ACP: terminals).
+
+        Raises:
+            NoTerminal: the editor opened none.
+        """
+        terminal_id = await self._create(command)
+        show("", terminal_id)
+        timed_out, status = False, {}
+        try:
+            try:
+                async with asyncio.timeout(command.timeout):
+                    status = await self._ask("terminal/wait_for_exit", terminal_id)
+            except TimeoutError:
+                timed_out = True
+                await self._quietly("terminal/kill", terminal_id)
+            output = await self._quietly("terminal/output", terminal_id)
+        except asyncio.CancelledError:
+            await uncancelled(self._within(self._quietly("terminal/kill", terminal_id)))
+            raise
+        finally:
+            await uncancelled(self._within(self._quietly("terminal/release", terminal_id)))
+        return _completed(output, status, timed_out, terminal_id)
+
+    async def _create(self, command: Command) -> str:
+        program, *args = (word.decode("utf-8", "replace") for word in shell(command.line))
+        params = outbound.create_terminal(
+            self.session_id, program, args, cwd=str(command.cwd), env={}, output_byte_limit=OUTPUT_BYTES
+        )
+        try:
+            answer = await self.peer.request("terminal/create", params)
+        except (RemoteError, Disconnected) as error:
+            raise NoTerminal(str(error)) from None
+        terminal_id = answer.get("terminalId") if isinstance(answer, dict) else None
+        if not isinstance(terminal_id, str):
+            raise NoTerminal("the editor named no terminal")
+        return terminal_id
+
+    async def _ask(self, method: str, terminal_id: str) -> dict[str, Any]:
+        answer = await self.peer.request(method, outbound.terminal(self.session_id, terminal_id))
+        return answer if isinstance(answer, dict) else {}
+
+    async def _quietly(self, method: str, terminal_id: str) -> dict[str, Any]:
+        try:
+            return await self._ask(method, terminal_id)
+        except (RemoteError, Disconnected) as error:
+            log.info("%s failed: %s", method, error)
+            return {}
+
+    async def _within(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Wait for the end of a terminal, but not for ever: an editor may never answer."""
+        try:
+            async with asyncio.timeout(_ENDING_SECONDS):
+                await work
+        except TimeoutError:
+            log.warning("the editor does not answer while a terminal ends")
+
+
+def _completed(output: dict[str, Any], status: dict[str, Any], timed_out: bool, terminal_id: str) -> Completed:
+    text = plain(clean(str(output.get("output") or "")))
+    if output.get("truncated") is True:
+        text = f"[… the beginning was left out …]\n{text}"
+    known = output.get("exitStatus")
+    return Completed(_exit_code(status or (known if isinstance(known, dict) else {})), text, timed_out, terminal_id)
+
+
+def _exit_code(status: dict[str, Any]) -> int:
+    """The exit code; -1 when the editor tells none, as for a command ended by a signal."""
+    code = status.get("exitCode")
+    return code if isinstance(code, int) and not isinstance(code, bool) else -1
