@@ -146,8 +146,11 @@ BLOCKS = [
 ]
 
 
-def test_blocks_are_kept_as_they_came_whether_known_or_not() -> None:
-    assert PromptParams.model_validate({"sessionId": "s", "prompt": BLOCKS}).prompt == BLOCKS
+def test_blocks_are_read_by_their_type_and_unknown_ones_keep_every_member() -> None:
+    blocks = PromptParams.model_validate({"sessionId": "s", "prompt": BLOCKS}).prompt
+    kinds = ["TextBlock", "ImageBlock", "AudioBlock", "ResourceLinkBlock", "ResourceBlock", "ResourceBlock"]
+    assert [type(block).__name__ for block in blocks] == [*kinds, "UnknownBlock"]
+    assert blocks[6].model_dump()["depth"] == {"a": 3}
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,9 @@ async def test_killing_takes_every_descendant_along(tmp_path: Path) -> None:
     )
     editor = await Editor.start(scripted(program), env=agent_env(tmp_path))
     await editor.wait_line(lambda line: "error" in line)
-    assert len(processes_tagged(editor.tag)) == 2
+    async with asyncio.timeout(5):
+        while len(processes_tagged(editor.tag)) < 2:
+            await asyncio.sleep(0.01)
     await editor.kill()
     await asyncio.sleep(0.05)
     assert processes_tagged(editor.tag) == []
