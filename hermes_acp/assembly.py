@@ -72,7 +72,7 @@ class Models:
 
                 return Demo()
             case "chat_completions":
-                return Retrying(Continued(self._client(model)))
+                return Continued(Retrying(self._client(model)))
             case other:
                 raise ConfigError(f"The API mode {other!r} is not supported yet; use chat_completions.")
 
