@@ -67,7 +67,7 @@ class EditorHost:
         match event:
             case TextDelta() | ReasoningDelta():
                 self._gather(event)
-            case ToolOutput():
+            case ToolOutput(terminal_id=None):
                 self._later(event)
             case StatusChanged():
                 if self._manner.announce:

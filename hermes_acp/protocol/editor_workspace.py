@@ -21,31 +21,42 @@ _SAVED_SECONDS = 1.0
 _LOOK_SECONDS = 0.02
 
 
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What disk and editor held when a file was last looked at, and which of them was right."""
+
+    disk: bytes
+    held: bytes
+    disk_was_right: bool
+    commands: int
+
+
 @dataclass(slots=True)
 class _Memory:
-    """What each file held when we last read or wrote it, and whether a command of ours has run since."""
+    """The last look at each file, and how many commands of ours have run."""
 
-    _digests: dict[Path, tuple[bytes, int]] = field(default_factory=dict)
+    _looks: dict[Path, _Look] = field(default_factory=dict)
     _commands: int = 0
 
-    def note(self, path: Path, data: bytes) -> None:
-        self._digests[path] = _digest(data), self._commands
+    def note(self, path: Path, disk: bytes, held: bytes, *, disk_is_right: bool) -> None:
+        self._looks[path] = _Look(_digest(disk), _digest(held), disk_is_right, self._commands)
 
     def command_ran(self) -> None:
         self._commands += 1
 
-    def holds(self, path: Path, data: bytes) -> bool:
-        """Whether the file held exactly this; true too for a file that was never looked at."""
-        known = self._digests.get(path)
-        return known is None or known[0] == _digest(data)
+    def disk_is_right(self, path: Path, disk: bytes, held: bytes) -> bool | None:
+        """Whether the disk is right where it differs from the editor; None when nobody can tell.
 
-    def knows(self, path: Path) -> bool:
-        return path in self._digests
-
-    def may_have_changed(self, path: Path) -> bool:
-        """Whether a command of ours ran since the file was last looked at."""
-        known = self._digests.get(path)
-        return known is not None and known[1] != self._commands
+        What was changed since the last look is right; a change of the disk counts only when it was a command
+        of ours (spec: files and commands).
+        """
+        last = self._looks.get(path)
+        if last is None:
+            return False
+        disk_changed, held_changed = last.disk != _digest(disk), last.held != _digest(held)
+        if not disk_changed:
+            return last.disk_was_right and not held_changed
+        return True if not held_changed and last.commands != self._commands else None
 
 
 class EditorWorkspace:
@@ -85,10 +96,7 @@ class EditorWorkspace:
         return await self._local.exists(path)
 
     async def read(self, path: Path) -> bytes:
-        disk = await self._local.read(path)
-        data = await self._as_held(path, disk)
-        self._memory.note(path, data)
-        return data
+        return await self._as_held(path, await self._local.read(path))
 
     async def read_lines(self, path: Path, first: int, count: int, max_bytes: int) -> Lines:
         lines = await self._local.read_lines(path, first, count, max_bytes)
@@ -99,7 +107,6 @@ class EditorWorkspace:
         except ToolError:
             return lines
         data = await self._as_held(path, disk)
-        self._memory.note(path, data)
         return lines if data == disk else _part(data, first, count, max_bytes)
 
     async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> None:
@@ -113,7 +120,7 @@ class EditorWorkspace:
             raise ToolError(f"{clean(str(path))} has unsaved changes in the editor. Ask the user to save it first.")
         else:
             await self._local.write(path, data, replacing=replacing)
-            self._memory.note(path, data)
+            self._memory.note(path, data, data, disk_is_right=True)
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:
@@ -137,18 +144,21 @@ class EditorWorkspace:
         """
         buffer = await self._reading.read(path) if self._reading is not None else None
         if buffer is None or (survives_editor(disk) and same_text(disk, buffer)):
+            self._memory.note(path, disk, disk, disk_is_right=True)
             return disk
         if not survives_editor(disk):
             return self._by_bytes(path, disk, buffer)
-        held = in_the_style_of(disk, buffer)
-        if self._memory.holds(path, disk):
-            return held
-        if self._memory.holds(path, held) and self._memory.may_have_changed(path):
-            return disk
-        raise ToolError(
-            f"{clean(str(path))} differs between the disk and the editor: it was changed in both, or on the disk "
-            "by another program. Ask the user which one is right."
-        )
+        return self._right_one(path, disk, in_the_style_of(disk, buffer))
+
+    def _right_one(self, path: Path, disk: bytes, held: bytes) -> bytes:
+        disk_is_right = self._memory.disk_is_right(path, disk, held)
+        if disk_is_right is None:
+            raise ToolError(
+                f"{clean(str(path))} differs between the disk and the editor: it was changed in both, or on the disk "
+                "by another program. Ask the user which one is right."
+            )
+        self._memory.note(path, disk, held, disk_is_right=disk_is_right)
+        return disk if disk_is_right else held
 
     def _by_bytes(self, path: Path, disk: bytes, buffer: str) -> bytes:
         try:
@@ -171,8 +181,8 @@ class EditorWorkspace:
         if saved == disk:
             await self._local.write(path, data, replacing=disk)
             saved = data
-        self._memory.note(path, saved if saved is not None else data)
         if saved is not None:
+            self._memory.note(path, saved, saved, disk_is_right=True)
             self._local.saw(path, saved)
 
     async def _saved(self, path: Path, data: bytes, before: bytes | None) -> bytes | None:
