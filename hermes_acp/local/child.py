@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import os
+import signal
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
 from hermes_acp.errors import ToolError
 from hermes_acp.local.paths import encode
+from hermes_acp.local.waiting import surely, within
 from hermes_acp.text import clean
 
 
@@ -50,14 +54,19 @@ class Child(asyncio.SubprocessProtocol):
         code = self._transport.get_returncode()
         return -9 if code is None else code
 
-    def kill(self) -> None:
-        """Kill the process itself, if it has not ended."""
-        if not self.exited.is_set():
-            self._transport.kill()
-
     def close(self) -> None:
-        """Let go of the pipes; kills the process if it has not ended."""
+        """Let go of the pipes of a process that has ended."""
         self._transport.close()
+
+    async def end(self) -> None:
+        """Kill the process, if it has not ended, and let go of its pipes."""
+        if not self.exited.is_set():
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(self.pid, signal.SIGKILL)
+        try:
+            await surely(within(1.0, self.exited.wait()))
+        finally:
+            self._transport.close()
 
 
 async def start(

@@ -13,10 +13,7 @@ from dataclasses import dataclass
 
 from hermes_acp.text import clean
 
-BREAK = r"\r\n|(?<!\r)\n|\r(?!\n)"
-"""A line break in any style. It never takes the CRLF of a file for two."""
-
-_BREAK = re.compile(BREAK)
+_BREAK = re.compile(r"\r\n|\n|\r")
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -98,14 +95,24 @@ def readable(data: bytes) -> str:
         return clean(decode(data).text)
 
 
-def breaks(text: str) -> list[str]:
-    """The line breaks of the text, in order."""
-    return _BREAK.findall(text)
+def flat(text: str) -> str:
+    """The text with each line break, in whatever style, as one line feed."""
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
 def lines(text: str) -> list[str]:
     """The lines of the text without their breaks; one more than there are breaks."""
-    return _BREAK.split(text)
+    return flat(text).split("\n")
+
+
+def breaks(text: str) -> list[str]:
+    """The line breaks of the text, in order."""
+    return [match[0] for match in _BREAK.finditer(text)]
+
+
+def styles(text: str) -> set[str]:
+    """The styles of line break that the text has."""
+    return {style for style, count in _counts(text).items() if count}
 
 
 def _mark(data: bytes) -> tuple[bytes, str]:
@@ -137,7 +144,11 @@ def _guessed(body: bytes, bom: bytes) -> TextFile:
 
 
 def _described(text: str, encoding: str, errors: str, bom: bytes) -> TextFile:
-    windows = text.count("\r\n")
-    counts = {"\n": text.count("\n") - windows, "\r\n": windows, "\r": text.count("\r") - windows}
+    counts = _counts(text)
     newline = max(counts, key=lambda style: counts[style])
     return TextFile(text, encoding, errors, bom, newline, mixed=sum(map(bool, counts.values())) > 1)
+
+
+def _counts(text: str) -> dict[str, int]:
+    both = text.count("\r\n")
+    return {"\n": text.count("\n") - both, "\r\n": both, "\r": text.count("\r") - both}

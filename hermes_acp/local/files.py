@@ -61,7 +61,8 @@ def folder(path: Path, *, create: bool = False) -> Iterator[int]:
     try:
         for part in encode(path.parent).split(b"/"):
             if part:
-                here = _step(here, part, create)
+                above, here = here, _enter(here, part, create)
+                os.close(above)
         yield here
     finally:
         os.close(here)
@@ -166,13 +167,6 @@ def read_lines(
         return Lines(data, first, more, total)
 
 
-def _step(here: int, part: bytes, create: bool) -> int:
-    try:
-        return _enter(here, part, create)
-    finally:
-        os.close(here)
-
-
 def _enter(here: int, part: bytes, create: bool) -> int:
     try:
         return os.open(part, _FOLDER, dir_fd=here)
@@ -196,6 +190,7 @@ def _seek_line(file: int, first: int, stopped: Callable[[], bool]) -> tuple[int,
     """The offset of line `first` and the line feeds before it; the end of the file if it has fewer."""
     offset, passed = 0, 0
     while passed < first - 1 and not stopped():
+        offset = _past_hole(file, offset)
         chunk = os.pread(file, _CHUNK, offset)
         if not chunk:
             break
@@ -204,6 +199,14 @@ def _seek_line(file: int, first: int, stopped: Callable[[], bool]) -> tuple[int,
             return offset + _after(chunk, first - 1 - passed), first - 1
         offset, passed = offset + len(chunk), passed + here
     return offset, passed
+
+
+def _past_hole(file: int, offset: int) -> int:
+    """Where data is next: a hole of a sparse file has no line feeds, and reading it takes long."""
+    try:
+        return os.lseek(file, offset, os.SEEK_DATA)
+    except OSError as error:
+        return max(offset, os.fstat(file).st_size) if error.errno == errno.ENXIO else offset
 
 
 def _after(chunk: bytes, feeds: int) -> int:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import secrets
 import signal
-from collections.abc import Awaitable
 
 from hermes_acp.errors import ToolError
 from hermes_acp.local import child, environment, survivors
 from hermes_acp.local.child import Child
 from hermes_acp.local.output import Excerpt, Live, PlainDecoder
+from hermes_acp.local.waiting import surely, within
 from hermes_acp.text import head_and_tail
 from hermes_acp.workspace import Command, Completed, Show
 
@@ -43,10 +43,10 @@ class Shell:
         listener = _Listener(on_output)
         started = await self._start(command, tag, listener)
         try:
-            timed_out = not await _within(command.timeout, started.exited.wait())
+            timed_out = not await within(command.timeout, started.exited.wait())
             if timed_out:
                 await self._stop(started, tag)
-            await _within(_GRACE, started.closed.wait())
+            await within(_GRACE, started.closed.wait())
         except asyncio.CancelledError:
             await self._destroy(started, tag)
             raise
@@ -58,10 +58,10 @@ class Shell:
     async def aclose(self) -> None:
         """End every process that the commands of this session have left, and refuse new commands."""
         self._closed = True
-        await _surely(asyncio.to_thread(survivors.dismiss, self._tag))
-        for left in self._children:
-            left.close()
-        self._children.clear()
+        await surely(asyncio.to_thread(survivors.dismiss, self._tag))
+        left, self._children = self._children, set()
+        for ended in left:
+            await ended.end()
 
     async def _start(self, command: Command, tag: str, listener: _Listener) -> Child:
         starting = asyncio.ensure_future(
@@ -80,23 +80,25 @@ class Shell:
                 await self._destroy(starting.result(), tag)
             raise
         self._children.add(started)
+        if self._closed:
+            await self._destroy(started, tag)
         return started
 
     async def _stop(self, started: Child, tag: str) -> None:
         survivors.signal_group(started.pid, signal.SIGTERM)
-        await _within(_PATIENCE, _gone(started))
+        await within(_PATIENCE, _gone(started))
         await self._end(started, tag)
 
     async def _destroy(self, started: Child, tag: str) -> None:
+        self._children.discard(started)
         try:
             await self._end(started, tag)
         finally:
-            started.close()
-            self._children.discard(started)
+            await started.end()
 
     async def _end(self, started: Child, tag: str) -> None:
-        await _surely(asyncio.to_thread(survivors.end, tag, started.pid))
-        await _surely(_within(1.0, started.exited.wait()))
+        await surely(asyncio.to_thread(survivors.end, tag, started.pid))
+        await within(1.0, started.exited.wait())
 
     def _let_go(self) -> None:
         over = {left for left in self._children if left.exited.is_set() and left.closed.is_set()}
@@ -131,23 +133,3 @@ class _Listener:
 async def _gone(started: Child) -> None:
     await started.exited.wait()
     await started.closed.wait()
-
-
-async def _within(seconds: float, what: Awaitable[object]) -> bool:
-    """Whether it came to its end in time."""
-    try:
-        async with asyncio.timeout(seconds):
-            await what
-    except TimeoutError:
-        return False
-    return True
-
-
-async def _surely(what: Awaitable[object]) -> None:
-    """Wait for it also when cancelled meanwhile: nothing may be left running. Then the cancel goes on."""
-    task = asyncio.ensure_future(what)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

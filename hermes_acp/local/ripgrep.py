@@ -64,7 +64,7 @@ async def run(arguments: Sequence[bytes], *, cwd: Path, separator: bytes, limit:
     try:
         in_time = await _ended(started, reading, seconds)
     finally:
-        started.close()
+        await started.end()
     if reading.problem and not reading.records:
         raise ToolError(shorten(clean(reading.problem.decode("utf-8", "replace")).strip(), 1_000))
     return Found(tuple(reading.records[:limit]), reading.cut if in_time else "time")

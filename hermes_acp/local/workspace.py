@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
 
 from hermes_acp.local import files, paths, writing
 from hermes_acp.local.processes import Shell
 from hermes_acp.local.seen import Seen
+from hermes_acp.local.waiting import surely
 from hermes_acp.workspace import Command, Completed, Lines, Show
-
-_T = TypeVar("_T")
 
 
 class LocalWorkspace:
@@ -57,7 +55,7 @@ class LocalWorkspace:
     async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> None:
         if replacing is not None and not self._seen.agrees(path, files.digest_of(replacing)):
             raise writing.changed(path)
-        await _to_its_end(asyncio.to_thread(writing.write, path, data, replacing))
+        await surely(asyncio.to_thread(writing.write, path, data, replacing))
         self._seen.note(path, files.digest_of(data))
 
     async def run(self, command: Command, on_output: Show) -> Completed:
@@ -84,13 +82,3 @@ def _lines_and_digest(
 ) -> tuple[bytes | None, Lines]:
     digest = files.digest(path)
     return digest, files.read_lines(path, first, count, max_bytes, stopped)
-
-
-async def _to_its_end(work: Awaitable[_T]) -> _T:
-    """A thread cannot be stopped: when cancelled, wait for it, so that no change lands after its call ended."""
-    task = asyncio.ensure_future(work)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise

@@ -53,47 +53,38 @@ def apply(text: str, edits: Sequence[Edit], newline: str) -> Edited:
 
 def respelled(new: str, old: str, newline: str) -> str:
     """`new`, in the place of `old`: kept lines with the breaks they had, all others with `newline`."""
-    had, lines = codec.breaks(old), codec.lines(new)
-    if set(had) <= {newline}:
+    lines = codec.lines(new)
+    if codec.styles(old) <= {newline}:
         return newline.join(lines)
-    breaks = [newline] * (len(lines) - 1)
+    had, breaks = codec.breaks(old), [newline] * (len(lines) - 1)
     for before, after in _pairs(codec.lines(old)[:-1], lines[:-1]):
         breaks[after] = had[before]
     return "".join(part for pair in zip(lines, [*breaks, ""], strict=True) for part in pair)
 
 
-@dataclass(frozen=True, slots=True)
-class _Flat:
-    """A text with line feeds only, and where in it one stands for two characters of the original."""
-
-    text: str
-    wide: list[int]
-
-    def origin(self, at: int) -> int:
-        return at + bisect_left(self.wide, at)
-
-
-def _flat(text: str) -> _Flat:
-    if "\r" not in text:
-        return _Flat(text, [])
-    lines, wide, at = codec.lines(text), [], 0
-    for line, found in zip(lines, codec.breaks(text), strict=False):
-        at += len(line)
-        if found == "\r\n":
-            wide.append(at)
-        at += 1
-    return _Flat("\n".join(lines), wide)
-
-
 def _apply(text: str, edit: Edit, newline: str) -> Edited:
-    flat, old = _flat(text), "\n".join(codec.lines(edit.old))
-    starts = _starts(flat.text, old) if edit.everywhere else [_only(flat.text, old)]
+    flat, old = codec.flat(text), codec.flat(edit.old)
+    starts = _starts(flat, old) if edit.everywhere else [_only(flat, old)]
+    edges = _origins(text, flat, [edge for start in starts for edge in (start, start + len(old))])
     parts, done = [], 0
-    for start in starts:
-        begin, end = flat.origin(start), flat.origin(start + len(old))
+    for begin, end in zip(edges[::2], edges[1::2], strict=True):
         parts += [text[done:begin], respelled(edit.new, text[begin:end], newline)]
         done = end
-    return Edited("".join([*parts, text[done:]]), tuple(_line_numbers(flat.text, starts)))
+    return Edited("".join([*parts, text[done:]]), tuple(_line_numbers(flat, starts)))
+
+
+def _origins(text: str, flat: str, positions: Sequence[int]) -> list[int]:
+    """Where the rising positions of the flat text are in the text itself, whose CRLF take two characters."""
+    if len(text) == len(flat):
+        return list(positions)
+    if len(text) - len(flat) == flat.count("\n"):
+        return [at + line - 1 for at, line in zip(positions, _line_numbers(flat, positions), strict=True)]
+    wide: list[int] = []
+    at = text.find("\r\n")
+    while at >= 0:
+        wide.append(at - len(wide))
+        at = text.find("\r\n", at + 2)
+    return [at + bisect_left(wide, at) for at in positions]
 
 
 def _starts(text: str, old: str) -> list[int]:
@@ -129,7 +120,7 @@ def _several(text: str, old: str) -> str:
 
 
 def _nowhere(text: str, old: str) -> str:
-    have, want = text.split("\n"), old.split("\n")
+    have, want = text.removesuffix("\n").split("\n"), old.split("\n")
     start = _best_start(have, want)
     if start is None:
         return "old_text does not occur in the file, nor anything like it. Read the file again. Nothing was changed."
@@ -159,7 +150,7 @@ def _difference(have: list[str], want: list[str], start: int) -> str:
     for offset, wanted in enumerate(want):
         number = start + offset + 1
         if number > len(have):
-            return f"The nearest place begins at line {start + 1}, but the file ends before old_text does."
+            return f"The nearest place begins at line {start + 1}, but the file ends with line {len(have)}."
         if not _fits(have[number - 1], wanted, first=offset == 0, last=offset == len(want) - 1):
             return _one_difference(number, have[number - 1], wanted)
     return f"The nearest place begins at line {start + 1}."

@@ -60,7 +60,7 @@ def _planned(path: Path, old: bytes | None, content: str) -> Change:
 def _expressed(file: codec.TextFile, content: str) -> tuple[bytes, str]:
     """The content in the file's own encoding and line breaks, or in UTF-8 when it has other characters."""
     text = content.removeprefix("\ufeff") if file.bom else content
-    if codec.breaks(file.text):
+    if codec.styles(file.text):
         text = respelled(text, file.text, file.newline)
     try:
         return file.encode(text), ""
