@@ -1,0 +1,1 @@
+"""Clients that others have written, each driving the built agent through one turn."""
