@@ -40,10 +40,14 @@ class Card:
             self.raw_output = update["rawOutput"]
 
     @property
-    def output(self) -> str:
+    def texts(self) -> list[str]:
         """The text blocks of the card."""
         blocks = [item.get("content") or {} for item in self.content if item.get("type") == "content"]
-        return "\n".join(str(block.get("text") or "") for block in blocks)
+        return [str(block.get("text") or "") for block in blocks]
+
+    @property
+    def output(self) -> str:
+        return "\n".join(self.texts)
 
 
 class Conversation:
@@ -69,14 +73,16 @@ class Conversation:
         return ""
 
     def question(self, params: dict[str, Any]) -> str:
-        """What to write for a `session/request_permission`: the card, its edits, and the numbered choices."""
+        """What to write for a `session/request_permission`: the card, what it will do, and numbered choices."""
         call = params.get("toolCall") or {}
         card = self._cards.setdefault(str(call.get("toolCallId")), Card())
-        card.take(call)
+        asked = Card()
+        asked.take(call)
+        card.take({**call, "content": None})
         names = [printable(str(option.get("name"))) for option in params.get("options") or ()]
-        choices = "   ".join(f"{number} {name}" for number, name in enumerate(names, 1))
-        lines = [*self._announced(card), *self._diffs(card), *self._asked(call)]
-        return self._block([*lines, self._palette.asking(f"  ? May it?   {choices}")])
+        choices = [self._palette.asking(f"    {number} {name}") for number, name in enumerate(names, 1)]
+        shown = [*self._announced(card), *self._diffs(card, asked.content), *self._said(asked)]
+        return self._block([*shown, self._palette.asking("  ? May it?"), *choices])
 
     def end(self) -> str:
         """What closes a text that is still flowing."""
@@ -115,7 +121,7 @@ class Conversation:
         return [*self._announced(card), *self._output(card, whole_lines=True)]
 
     def _ending(self, card: Card) -> list[str]:
-        lines = self._diffs(card)
+        lines = self._diffs(card, card.content)
         if card.kind == "execute":
             lines += [*self._announced(card), *self._output(card, whole_lines=False)]
         is_good = card.status == "completed"
@@ -152,16 +158,14 @@ class Conversation:
         lines = shortened(printable(without_fence(text)).splitlines(), _FEW_LINES)
         return [self._palette.quiet(_MARGIN + line) for line in lines]
 
-    def _asked(self, call: dict[str, Any]) -> list[str]:
-        """The exact command, when it is not what the title says already."""
-        arguments = call.get("rawInput")
-        command = arguments.get("command") if isinstance(arguments, dict) else None
-        if not isinstance(command, str) or command in str(call.get("title")):
-            return []
-        return [_MARGIN + line for line in printable(command).splitlines()]
+    def _said(self, asked: Card) -> list[str]:
+        """The words of a question, a command left out that the title shows in full already."""
+        texts = [without_fence(text).rstrip("\n") for text in asked.texts]
+        lines = [line for text in texts if text != asked.title for line in printable(text).splitlines()]
+        return [self._palette.quiet(_MARGIN + line) for line in lines]
 
-    def _diffs(self, card: Card) -> list[str]:
-        new = [item for item in card.content if item.get("type") == "diff" and item not in card.shown_diffs]
+    def _diffs(self, card: Card, content: Sequence[dict[str, Any]]) -> list[str]:
+        new = [item for item in content if item.get("type") == "diff" and item not in card.shown_diffs]
         card.shown_diffs += new
         return [line for item in new for line in self._diff(item)]
 

@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cattrs import Converter
+from lsprotocol.converters import get_converter
 from pygls.client import JsonRPCClient
+from pygls.protocol.json_rpc import MsgId
 from pytest_lsp import ClientServerConfig
 
 from tests.clients.turn import PROMPT, REPLIES, Stage, assert_turn_was_whole, set_stage
@@ -18,6 +21,13 @@ from tests.fakes.model_server import ModelServer
 from tests.support.editor import agent_env, choose
 
 LINE_LIMIT = 16 * 1024 * 1024
+
+
+def plain_converter() -> Converter:
+    """Leaves params and results as they are, where pygls would make objects of them."""
+    converter = get_converter()
+    converter.register_structure_hook(MsgId, lambda value, _: value)
+    return converter
 
 
 class Lines:
@@ -37,7 +47,7 @@ class LineClient(JsonRPCClient):
     """A JSON-RPC client of pygls with the framing of ACP: a message is a line."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(converter_factory=plain_converter)
         self.updates: list[dict[str, Any]] = []
         self.feature("session/update")(lambda params: self.updates.append(params["update"]))
         self.feature("session/request_permission")(choose("allow_once"))

@@ -73,14 +73,26 @@ def test_a_question_shows_the_card_the_edit_and_numbered_choices() -> None:
     view = conversation()
     asked = view.question({"toolCall": call, "options": OPTIONS})
     assert asked == (
-        "● Edit a.py\n  a.py\n  @@ -1,2 +1,2 @@\n   a\n  -b\n  +c\n  ? May it?   1 Allow once   2 Reject\n"
+        "● Edit a.py\n  a.py\n  @@ -1,2 +1,2 @@\n   a\n  -b\n  +c\n  ? May it?\n    1 Allow once\n    2 Reject\n"
     )
     assert view.update(card("completed", content=[diff("a\nb\n", "a\nc\n")])) == "✓ Edit a.py\n"
 
 
-def test_a_question_shows_the_whole_command_when_the_title_does_not() -> None:
-    call = {"toolCallId": "1", "title": "Run a … b", "kind": "execute", "rawInput": {"command": "a &&\nb"}}
-    assert "\n  │ a &&\n  │ b\n" in conversation().question({"toolCall": call, "options": OPTIONS})
+def test_a_question_shows_the_reason_and_the_command_when_the_title_cuts_it() -> None:
+    content = [*output("```\na &&\nb\n```"), *output("It changes files.")]
+    whole = {"toolCallId": "1", "title": "a &&\nb", "kind": "execute", "content": content}
+    asked = conversation().question({"toolCall": whole, "options": OPTIONS})
+    assert asked.startswith("● a && ⏎ b\n  │ It changes files.\n  ? May it?\n")
+    cut = conversation().question({"toolCall": {**whole, "title": "a …"}, "options": OPTIONS})
+    assert cut.startswith("● a …\n  │ a &&\n  │ b\n  │ It changes files.\n")
+
+
+def test_what_a_question_said_is_not_taken_for_output() -> None:
+    call = {"toolCallId": "1", "title": "make", "kind": "execute", "content": output("It runs.")}
+    view = conversation()
+    view.question({"toolCall": call, "options": OPTIONS})
+    assert view.update(card("in_progress")) == ""
+    assert view.update(card("completed", content=output("hi"))) == "  │ hi\n✓ make\n"
 
 
 def test_colours_are_of_the_palette_only() -> None:
