@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -195,15 +195,20 @@ def _stopped(history: History) -> Move:
 
 
 def _explained(history: History) -> Move:
-    files = history.listing or ()
-    shown = ", ".join(files[:_MOST_LISTED]) + (", …" if len(files) > _MOST_LISTED else "")
     text = (
-        f"There are {_count(len(files), 'file')} here: {shown}.\n\n"
+        f"{_summary(history.listing or ())}\n\n"
         "What I can do: when a project has unit tests (`python -m unittest`) and one of them fails, "
         'say "repair the tests". I run them, look for the fault, try a repair and test it. '
         "For anything else a model is needed: see `hermes-acp setup`."
     )
     return Move(text)
+
+
+def _summary(files: Sequence[str]) -> str:
+    if not files:
+        return "I see no files here that I could do something with."
+    shown = ", ".join(files[:_MOST_LISTED]) + (", …" if len(files) > _MOST_LISTED else "")
+    return f"I see {_count(len(files), 'file')}: {shown}."
 
 
 def _python_files(history: History) -> list[str]:
