@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 from hermes_acp.agent.context_engine import ContextEngine, WholeHistory
 from hermes_acp.agent.conversation import Conversation
@@ -141,7 +141,7 @@ class _Turn:
         self._count(reply.usage)
         return reply
 
-    def _schemas(self) -> list[dict[str, object]]:
+    def _schemas(self) -> list[dict[str, Any]]:
         offers = self.talk.approvals.offers
         return [tool.schema() for tool in self.agent.toolbox.values() if offers(tool.effect)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import cache
 from inspect import cleandoc
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,14 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """The function schema a provider is given: name, description, parameters (JSON Schema)."""
-        parameters = self.params.model_json_schema()
-        parameters.pop("title", None)
-        parameters.pop("description", None)
-        return {"name": self.name, "description": cleandoc(self.params.__doc__ or ""), "parameters": parameters}
+        description = cleandoc(self.params.__doc__ or "")
+        return {"name": self.name, "description": description, "parameters": _parameters(self.params)}
+
+
+@cache
+def _parameters(params: type[BaseModel]) -> dict[str, Any]:
+    """The JSON Schema of a tool's parameters; made once, since every model call needs it."""
+    schema = params.model_json_schema()
+    schema.pop("title", None)
+    schema.pop("description", None)
+    return schema

@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, aclosing
 from typing import TYPE_CHECKING, Any, cast
 
 from hermes_acp.agent.providers.base import Delta, Request
+from hermes_acp.agent.providers.blocks import gathered
 from hermes_acp.agent.providers.chat_decoding import ChatDecoder
 from hermes_acp.agent.providers.chat_dialect import Dialect, adapted
 from hermes_acp.agent.providers.chat_encoding import chat_body
@@ -64,9 +65,8 @@ class ChatCompletions:
         decoder = ChatDecoder(self._endpoint)
         async with AsyncExitStack() as stack:
             response = await self._open(client, request, idle, stack)
-            blocks = await stack.enter_async_context(
-                aclosing(cast("AsyncGenerator[bytes, None]", response.iter_bytes()))
-            )
+            source = cast("AsyncGenerator[bytes, None]", response.iter_bytes())
+            blocks = await stack.enter_async_context(gathered(source))
             reading = Reading(blocks, idle, client.translated)
             streamed = is_stream(response.headers.get("content-type", ""), self.name)
             deltas = reading.deltas(decoder) if streamed else reading.whole(decoder)

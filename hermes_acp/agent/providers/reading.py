@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
 from hermes_acp.agent.providers.base import Delta
+from hermes_acp.agent.providers.blocks import Blocks
 from hermes_acp.agent.providers.idle import Idle
 from hermes_acp.agent.providers.sse import MAX_BYTES, SseDecoder, SseError, SseEvent
 from hermes_acp.errors import ProviderError
@@ -44,9 +45,7 @@ class Decoder(Protocol):
 class Reading:
     """One answer: its blocks of bytes, the watch on them, and a context that turns an SDK's errors into ours."""
 
-    def __init__(
-        self, blocks: AsyncIterator[bytes], idle: Idle, translated: Callable[[], AbstractContextManager[None]]
-    ) -> None:
+    def __init__(self, blocks: Blocks, idle: Idle, translated: Callable[[], AbstractContextManager[None]]) -> None:
         self._blocks = blocks
         self._idle = idle
         self._translated = translated
@@ -89,7 +88,7 @@ class Reading:
         try:
             async with self._idle.limit():
                 with self._translated():
-                    return await anext(self._blocks, None)
+                    return await self._blocks.take()
         except ProviderError:
             if decoder.finished:
                 return None
