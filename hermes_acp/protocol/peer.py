@@ -14,7 +14,7 @@ from hermes_acp.protocol.incoming import Incoming
 from hermes_acp.protocol.jsonrpc import Invalid, Notification, Request, Response, encode, parse, parse_head
 from hermes_acp.protocol.outgoing import Outgoing
 from hermes_acp.protocol.routes import Call, Listener, Route, Routes
-from hermes_acp.protocol.transport import LineReader, LineWriter, TooLong
+from hermes_acp.protocol.transport import FLOOD, LineReader, LineWriter, TooLong
 
 __all__ = ["App", "Call", "Disconnected", "Listener", "Peer", "RemoteError", "Route", "Routes"]
 
@@ -52,6 +52,7 @@ class Peer:
         self._outgoing = Outgoing(self._send)
         self._ended = asyncio.Event()
         self._greeted = False
+        self._holding: asyncio.Task[None] | None = None
         self._app: Any = None
 
     async def run(self, app: App, *, leftover: bytes = b"", greeted: bool = False) -> None:
@@ -94,6 +95,18 @@ class Peer:
         self._writer.write(encode(message))
 
     def _take(self, line: bytes | TooLong) -> None:
+        self._take_message(line)
+        if self._writer.unsent > FLOOD and self._holding is None:
+            self._holding = asyncio.create_task(self._hold())
+
+    async def _hold(self) -> None:
+        """Read nothing from an editor that asks and does not listen, until it has caught up."""
+        self._reader.pause()
+        await self._writer.subsided()
+        self._holding = None
+        self._reader.resume()
+
+    def _take_message(self, line: bytes | TooLong) -> None:
         match parse_head(line.head) if isinstance(line, TooLong) else parse(line):
             case Request() as request:
                 self._take_request(request)
@@ -138,6 +151,8 @@ class Peer:
 
     async def _shut(self, app: App) -> None:
         self._reader.stop()
+        if self._holding is not None:
+            self._holding.cancel()
         self._outgoing.disconnect()
         await self._incoming.finish(GRACE, long_ones=False)
         await _bounded(app.closing(), CLOSING)

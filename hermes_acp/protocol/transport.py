@@ -16,6 +16,9 @@ MAX_LINE = 32 * 1024 * 1024
 HIGH_WATER = 256 * 1024
 """Unsent bytes from which on `LineWriter.drained` waits, until a quarter of them is left."""
 
+FLOOD = 64 * 1024 * 1024
+"""Unsent bytes from which on nothing more is to be read from an editor that asks and does not listen."""
+
 _CHUNK = 65536
 _HEAD = 4096
 _BOM = b"\xef\xbb\xbf"
@@ -79,30 +82,61 @@ class LineReader:
     def __init__(self, fd: int) -> None:
         self._fd = fd
         self._splitter = LineSplitter()
-        self._watched = False
-        self._open = False
+        self._source: _Watch | _Pump | None = None
 
     def start(
         self, on_line: Callable[[bytes | TooLong], None], on_end: Callable[[], None], leftover: bytes = b""
     ) -> None:
         """Begin, with bytes that were read before. `on_end` is called once, after the last line."""
         self._on_line, self._on_end = on_line, on_end
-        self._loop = asyncio.get_running_loop()
-        self._open = True
+        loop = asyncio.get_running_loop()
+        self._source = _Watch(self._fd, loop, self._take)
         if leftover:
             self._take(leftover)
         try:
-            self._loop.add_reader(self._fd, self._readable)
-            self._watched = True
+            self._source.resume()
         except (PermissionError, NotImplementedError):
-            _Pump(self._fd, self._loop, self._take_if_open).start()
+            self._source = _Pump(self._fd, loop, self._take)
+            self._source.resume()
+
+    def pause(self) -> None:
+        """Leave what comes in to the system until `resume`; what was read already is still handed over."""
+        if self._source is not None:
+            self._source.pause()
+
+    def resume(self) -> None:
+        """Read on."""
+        if self._source is not None:
+            self._source.resume()
 
     def stop(self) -> None:
         """Read no more. Nothing is called afterwards."""
-        self._open = False
-        if self._watched:
-            self._loop.remove_reader(self._fd)
-            self._watched = False
+        self.pause()
+        self._source = None
+
+    def _take(self, data: bytes) -> None:
+        if self._source is None:
+            return
+        for line in self._splitter.feed(data) if data else self._splitter.finish():
+            self._on_line(line)
+        if not data:
+            self.stop()
+            self._on_end()
+
+
+class _Watch:
+    """The loop tells when there is something to read. `take` gets it, and nothing at the end."""
+
+    def __init__(self, fd: int, loop: asyncio.AbstractEventLoop, take: Callable[[bytes], None]) -> None:
+        self._fd = fd
+        self._loop = loop
+        self._take = take
+
+    def pause(self) -> None:
+        self._loop.remove_reader(self._fd)
+
+    def resume(self) -> None:
+        self._loop.add_reader(self._fd, self._readable)
 
     def _readable(self) -> None:
         try:
@@ -114,38 +148,43 @@ class LineReader:
             data = b""
         self._take(data)
 
-    def _take_if_open(self, data: bytes) -> None:
-        if self._open:
-            self._take(data)
-
-    def _take(self, data: bytes) -> None:
-        for line in self._splitter.feed(data) if data else self._splitter.finish():
-            self._on_line(line)
-        if not data:
-            self.stop()
-            self._on_end()
-
 
 class _Pump:
-    """A thread that reads a descriptor and lets the loop take each piece before it reads the next."""
+    """A thread reads, one piece each time it is asked to. `take` gets them, and nothing at the end."""
 
     def __init__(self, fd: int, loop: asyncio.AbstractEventLoop, take: Callable[[bytes], None]) -> None:
         self._fd = fd
         self._loop = loop
         self._take = take
-        self._taken = threading.Semaphore(1)
-
-    def start(self) -> None:
+        self._asked = threading.Semaphore(0)
+        self._reading = False
+        self._paused = True
         threading.Thread(target=self._run, name="wire-reader", daemon=True).start()
+
+    def pause(self) -> None:
+        self._paused = True
+
+    def resume(self) -> None:
+        self._paused = False
+        if not self._reading:
+            self._reading = True
+            self._asked.release()
+
+    def _arrived(self, data: bytes) -> None:
+        self._reading = False
+        self._take(data)
+        if data and not self._paused:
+            self.resume()
 
     def _run(self) -> None:
         data = b"?"
         while data:
-            self._taken.acquire()
+            self._asked.acquire()
             data = self._read()
             try:
-                self._loop.call_soon_threadsafe(self._hand_over, data)
+                self._loop.call_soon_threadsafe(self._arrived, data)
             except RuntimeError:
+                # The loop is closed: nobody is left to read for.
                 return
 
     def _read(self) -> bytes:
@@ -154,10 +193,6 @@ class _Pump:
         except OSError as error:
             _log.info("reading the editor's side failed: %s", error)
             return b""
-
-    def _hand_over(self, data: bytes) -> None:
-        self._take(data)
-        self._taken.release()
 
 
 class LineWriter:
@@ -202,6 +237,10 @@ class LineWriter:
         """Wait while more than `HIGH_WATER` bytes are unsent."""
         if len(self._buffer) > HIGH_WATER:
             await self._fallen_to(HIGH_WATER // 4)
+
+    async def subsided(self) -> None:
+        """Wait until hardly anything is unsent."""
+        await self._fallen_to(HIGH_WATER)
 
     async def flush(self) -> None:
         """Wait until everything is sent, or the connection lost."""

@@ -63,7 +63,7 @@ def stumble(app: SmallApp, params: Params) -> None:
     raise RuntimeError("a fault of ours")
 
 
-ENTRIES = [
+ENTRIES: list[Route | Listener] = [
     Route("initialize", Params, echo),
     Route("echo", Params, echo),
     Route("sleep", Params, sleep),
@@ -466,6 +466,26 @@ async def test_a_slow_editor_gets_every_notification_in_order_and_never_blocks_t
         assert loop.time() - start < 0.5
         numbers = [(await wire.receive())["params"]["number"] for _ in range(2000)]
         assert numbers == list(range(2000))
+
+
+async def test_an_editor_that_asks_and_does_not_listen_is_not_read_on_until_it_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is unsent stays bounded, and every request is answered in the end."""
+    monkeypatch.setattr("hermes_acp.protocol.peer.FLOOD", 1024 * 1024)
+    padding = {"padding": "x" * 3000}
+    async with open_wire(ENTRIES) as wire:
+        wire.pause_reading()
+        asked = 0
+        for _ in range(1500):
+            if wire.has_room():
+                wire.send(request(asked, "echo", padding))
+                asked += 1
+            await asyncio.sleep(0.001)
+        assert 300 < asked < 600
+        wire.resume_reading()
+        assert {(await wire.receive())["id"] for _ in range(asked)} == set(range(asked))
+        assert "result" in await wire.ask("echo")
 
 
 def test_two_routes_of_one_name_are_a_mistake() -> None:

@@ -128,6 +128,30 @@ async def test_a_reader_that_was_stopped_hands_nothing_over(pipe: tuple[int, int
     assert lines == []
 
 
+@pytest.mark.parametrize("kind", ["pipe", "file"])
+async def test_a_paused_reader_loses_nothing(pipe: tuple[int, int], tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"line\n" * 100_000)
+    fd = os.open(path, os.O_RDONLY) if kind == "file" else pipe[0]
+    lines: list[bytes | TooLong] = []
+    ended = asyncio.Event()
+    reader = LineReader(fd)
+    reader.start(lines.append, ended.set)
+    reader.pause()
+    if kind == "pipe":
+        os.write(pipe[1], b"line\n" * 10_000)
+        os.close(pipe[1])
+    await asyncio.sleep(0.1)
+    assert len(lines) < 20_000
+    paused = len(lines)
+    await asyncio.sleep(0.05)
+    assert len(lines) == paused
+    reader.resume()
+    async with asyncio.timeout(5):
+        await ended.wait()
+    assert lines == [b"line"] * (100_000 if kind == "file" else 10_000)
+
+
 class Lost:
     """Counts how often a connection was reported lost."""
 

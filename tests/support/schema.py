@@ -59,7 +59,31 @@ def check_line(direction: Literal["request", "answer"], method: str, message: di
     if name is None:
         known = method.startswith(("_", "$/"))
         return [] if known else [f"there is no {kind.lower()} {method}"]
-    return faults(name, message.get("params"), version)
+    params = message.get("params")
+    if method == "session/update" and isinstance(params, dict):
+        return _update_faults(params)
+    return faults(name, params, version)
+
+
+def _update_faults(params: dict[str, Any]) -> list[str]:
+    """As `faults("SessionNotification", …)`, but only against the branch of the update's own kind: updates
+    come by the thousand, and a fault is then told by its field."""
+    body = params.get("update")
+    if not isinstance(body, dict) or not isinstance(params.get("sessionId"), str):
+        return faults("SessionNotification", params)
+    branch = _branch(str(body.get("sessionUpdate")))
+    if branch is None:
+        return [f"there is no such update: {body}"]
+    found = branch.iter_errors(body)
+    return [f"update at /{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}" for error in found]
+
+
+@cache
+def _branch(kind: str) -> Draft202012Validator | None:
+    for branch in definitions()["SessionUpdate"]["oneOf"]:
+        if branch["properties"]["sessionUpdate"]["const"] == kind:
+            return Draft202012Validator({"$defs": definitions(), **branch})
+    return None
 
 
 def _answer_faults(method: str, message: dict[str, Any], version: Version) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -79,6 +80,16 @@ class Wire:
         if self._to_peer >= 0:
             os.close(self._to_peer)
             self._to_peer = -1
+
+    def has_room(self) -> bool:
+        """Whether a write of a few kilobytes would not block."""
+        return bool(select.select([], [self._to_peer], [], 0)[1])
+
+    def pause_reading(self) -> None:
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._transport.resume_reading()
 
     def stop_reading(self) -> None:
         """Close the reading end."""
