@@ -7,7 +7,7 @@ import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
@@ -206,10 +206,10 @@ def _segments(entries: Sequence[_Resolved], talk: Conversation) -> list[list[_Re
     if any(entry.tool.interactive for entry in entries):
         return [[entry] for entry in entries]
     segments: list[list[_Resolved]] = []
-    touched: dict[Any, str] = {}
+    touched: dict[Path, str] = {}
     effects: set[str] = set()
     for entry in entries:
-        paths = entry.tool.paths(entry.args, talk.workspace)
+        paths = _paths(entry, talk)
         effect = entry.tool.effect
         if not segments or _collides(effect, effects, [touched.get(path) for path in paths]):
             segments.append([])
@@ -218,6 +218,14 @@ def _segments(entries: Sequence[_Resolved], talk: Conversation) -> list[list[_Re
         effects.add(effect)
         touched.update((path, effect) for path in paths if touched.get(path) != "edit")
     return segments
+
+
+def _paths(entry: _Resolved, talk: Conversation) -> tuple[Path, ...]:
+    """What the call will touch; a path that cannot be is refused when the call is made ready."""
+    try:
+        return entry.tool.paths(entry.args, talk.workspace)
+    except ToolError:
+        return ()
 
 
 def _collides(effect: str, effects: set[str], on_paths: Sequence[str | None]) -> bool:

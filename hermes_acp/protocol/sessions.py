@@ -40,6 +40,7 @@ class Sessions:
     peer: Peer
     client: ClientCapabilities
     _open: dict[str, Session] = field(default_factory=dict)
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def find(self, session_id: str) -> Session | None:
         """The open session of this id."""
@@ -60,7 +61,9 @@ class Sessions:
 
         Raises:
             CredentialsMissing: there is no model to talk to.
+            RpcError: a folder does not exist.
         """
+        _check_folders(place)
         options = self.account.options({}, place.cwd)
         now = utc_now()
         record = SessionRecord(
@@ -86,8 +89,10 @@ class Sessions:
             raise SessionNotFound(session_id)
         if record.cwd != str(place.cwd):
             raise invalid_params(f"cwd: this session belongs to {record.cwd}")
-        if session := self._open.get(record.id):
-            return session
+        async with self._opening:
+            return self._open.get(record.id) or await self._reopen(record, place)
+
+    async def _reopen(self, record: SessionRecord, place: Place) -> Session:
         messages = repair(stored.message for stored in await self.store.messages(record.id))
         session = await self._enter(record, place, self.account.options(record.options, place.cwd), messages)
         if closing := close_open_turn(messages):
@@ -102,9 +107,9 @@ class Sessions:
 
     async def close(self, session: Session) -> None:
         """Cancel the session's prompts, wait until they are answered, end its processes, free it."""
+        self._open.pop(session.id, None)
         session.turns.cancel_all()
         await session.turns.idle()
-        self._open.pop(session.id, None)
         await session.conversation.journal.commit()
         await session.close()
 
@@ -142,3 +147,11 @@ class Sessions:
 
     def _agent(self, config: Config, model: str) -> Agent:
         return self.account.agent(model, config)
+
+
+def _check_folders(place: Place) -> None:
+    if not place.cwd.is_dir():
+        raise invalid_params(f"cwd: {place.cwd} is no folder")
+    for root in place.roots:
+        if not root.is_dir():
+            raise invalid_params(f"additionalDirectories: {root} is no folder")

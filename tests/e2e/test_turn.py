@@ -228,11 +228,21 @@ async def test_two_sessions_keep_their_own_folders(editor, model, tmp_path):
         assert str(folder) in results[1]
 
 
-async def test_a_missing_folder_is_refused(editor, model, project):
+@pytest.mark.parametrize("cwd", ["relative", "/no/such/folder", "/etc/hostname", ""])
+async def test_a_folder_that_is_relative_or_missing_is_refused(editor, model, cwd):
     with pytest.raises(AgentError) as error:
-        await editor.request("session/new", {"cwd": "relative", "mcpServers": []})
+        await editor.request("session/new", {"cwd": cwd, "mcpServers": []})
     assert error.value.code == -32602
     assert "cwd" in str(error.value)
+
+
+async def test_a_path_that_cannot_be_is_an_error_for_the_model_and_not_for_the_turn(editor, model, project):
+    model.say(
+        Say(calls=[Call("read_file", {"path": "a\0b"}), Call("write_file", {"path": "\0", "content": "x"})]), "Done."
+    )
+    session = await editor.new_session(project)
+    assert await editor.prompt(session, "go") == "end_turn"
+    assert [states[-1] for states in cards(editor, session).values()] == ["failed", "failed"]
 
 
 async def test_an_empty_prompt_is_refused(editor, model, project):
