@@ -73,9 +73,8 @@ class Shell:
             )
         )
         try:
-            started = await asyncio.shield(starting)
+            started = await surely(starting)
         except asyncio.CancelledError:
-            await asyncio.wait([starting])
             if starting.exception() is None:
                 await self._destroy(starting.result(), tag)
             raise

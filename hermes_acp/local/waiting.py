@@ -20,13 +20,24 @@ async def within(seconds: float, what: Awaitable[object]) -> bool:
 
 
 async def surely(what: Awaitable[_T]) -> _T:
-    """Wait for it also when cancelled meanwhile; the cancel goes on once it has ended.
+    """Wait for it also when cancelled meanwhile, however often; the cancel goes on once it has ended.
 
     For work that must not outlive its call: a thread cannot be stopped, a process must be gone.
     """
     task = asyncio.ensure_future(what)
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
+    interruption: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as error:
+            interruption = error
+    if interruption is None:
+        return task.result()
+    _take_note(task)
+    raise interruption
+
+
+def _take_note(task: asyncio.Future[_T]) -> None:
+    """An error that nobody asks for any more is no reason for a warning."""
+    if not task.cancelled():
+        task.exception()
