@@ -15,6 +15,7 @@ from hermes_acp.text import clean, shorten, visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.tools.places import location, missing, shown, unmoved
+from hermes_acp.tools.safety.paths import is_secret
 from hermes_acp.workspace import Workspace
 
 _SECONDS = 20.0
@@ -70,8 +71,10 @@ async def _search(args: SearchFiles, path: Path, workspace: Workspace) -> ToolRe
         limit=limit,
         seconds=_SECONDS,
     )
-    lines, places = _told(found.records, folder, workspace)
-    return ToolResult("\n".join([*lines, *_notes(found, len(lines))]), locations=places or (location(path),))
+    records = [record for record in found.records if path != folder or not is_secret(_file(record, folder))]
+    lines, places = _told(records, folder, workspace)
+    notes = [*_notes(found, len(records) - len(lines)), *_kept_back(len(found.records) - len(records))]
+    return ToolResult("\n".join([*lines, *notes]), locations=places or (location(path),))
 
 
 def _options(args: SearchFiles) -> list[bytes]:
@@ -93,32 +96,43 @@ def _told(records: Sequence[bytes], folder: Path, workspace: Workspace) -> tuple
     places: list[Location] = []
     size = 0
     for record in records:
-        name, _, rest = record.partition(b"\0")
-        line = f"{shown(folder / paths.decode(name), workspace)}:{_text(rest)}" if rest else "--"
+        file, rest = _file(record, folder), record.partition(b"\0")[2]
+        line = f"{shown(file, workspace)}:{_text(rest)}" if rest else "--"
         size += len(line) + 1
         if size > _CHARACTERS:
             break
         lines.append(line)
         number = rest.partition(b":")[0]
         if number.isdigit() and len(places) < _LOCATIONS:
-            places.append(location(folder / paths.decode(name), int(number)))
+            places.append(location(file, int(number)))
     return lines, tuple(places)
+
+
+def _file(record: bytes, folder: Path) -> Path:
+    return folder / paths.decode(record.partition(b"\0")[0])
 
 
 def _text(rest: bytes) -> str:
     return clean(rest.decode("utf-8", "replace")).removesuffix("\r")
 
 
-def _notes(found: ripgrep.Found, told: int) -> list[str]:
+def _notes(found: ripgrep.Found, untold: int) -> list[str]:
     if not found.records:
         if found.cut == "time":
             raise ToolError(f"Nothing was found within {_SECONDS:g} seconds: {_NARROWER}.")
         return ["No matches. (Hidden, ignored and binary files were not searched.)"]
     if found.cut == "time":
         return [f"[stopped after {_SECONDS:g} seconds; there may be more: {_NARROWER}]"]
-    if found.cut or told < len(found.records):
-        return [f"[the first {told} lines; there are more: narrow the pattern, path or glob]"]
+    if found.cut or untold:
+        return ["[these are the first lines; there are more: narrow the pattern, path or glob]"]
     return []
+
+
+def _kept_back(count: int) -> list[str]:
+    """Searching a folder asks nobody; a file that looks like it holds secrets is asked for by its name."""
+    if not count:
+        return []
+    return [f"[{count} lines of files that look like they hold secrets are left out; name such a file as path]"]
 
 
 def _place(args: SearchFiles, path: Path, workspace: Workspace) -> str:

@@ -92,7 +92,7 @@ async def test_a_command_returns_although_a_background_process_holds_its_output(
     begun = monotonic()
     await workspace.aclose()
     assert alive() == 0
-    assert monotonic() - begun < 1
+    assert monotonic() - begun < 2
 
 
 async def test_a_background_server_is_not_killed_by_writing_to_the_output_nobody_reads_any_more(
@@ -108,7 +108,7 @@ async def test_a_timeout_ends_everything_and_keeps_what_was_written(
 ) -> None:
     begun = monotonic()
     completed = await run(workspace, f"echo begun; {line}", timeout=0.5)
-    assert monotonic() - begun < 2.5
+    assert monotonic() - begun < 4
     assert completed.timed_out
     assert completed.exit_code < 0
     assert completed.output.startswith("begun\n")
@@ -131,7 +131,7 @@ async def test_cancelling_leaves_nothing_on_the_machine(workspace: LocalWorkspac
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert monotonic() - begun < 0.5
+    assert monotonic() - begun < 2
     assert alive() == 0
 
 
@@ -248,7 +248,7 @@ async def test_a_flood_of_output_does_not_hold_up_the_loop(workspace: LocalWorks
     while not running.done():
         await asyncio.sleep(0.005)
         longest, last = max(longest, monotonic() - last), monotonic()
-    assert longest < 0.2
+    assert longest < 0.5
 
 
 async def test_children_inherit_no_descriptor_of_the_agent(workspace: LocalWorkspace) -> None:

@@ -155,3 +155,14 @@ async def test_a_git_repository_inside_keeps_its_rules(call: Call, folder: Path)
     (folder / "sub/a.log").write_text("needle")
     (folder / "sub/a.txt").write_text("needle")
     assert (await call("search_files", pattern="needle", path="sub")).text == "sub/a.txt:1:needle"
+
+
+async def test_secrets_in_a_folder_are_told_only_when_their_file_is_named(call: Call, folder: Path) -> None:
+    for name in ("id_rsa", ".env", "app.py"):
+        (folder / name).write_text("TOKEN = canary-" + name)
+    found = (await call("search_files", pattern="TOKEN", hidden=True)).text
+    assert found.split("\n")[0] == "app.py:1:TOKEN = canary-app.py"
+    assert "2 lines of files" in found
+    assert "canary-.env" not in found
+    assert "canary-id_rsa" not in found
+    assert (await call("search_files", pattern="TOKEN", path=".env")).text == ".env:1:TOKEN = canary-.env"
