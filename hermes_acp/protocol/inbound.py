@@ -243,6 +243,12 @@ class ResumeSessionParams(_OpeningParams):
     session_id: str
 
 
+class ForkSessionParams(_OpeningParams):
+    """`session/fork`: `session_id` is the session that is copied."""
+
+    session_id: str
+
+
 class ListSessionsParams(Params):
     """`session/list`: an optional folder that the sessions must be of, and where to go on."""
 

@@ -51,7 +51,14 @@ def _capabilities() -> dict[str, Any]:
         "loadSession": True,
         "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
         "mcpCapabilities": {"http": False, "sse": False},
-        "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}, "additionalDirectories": {}},
+        "sessionCapabilities": {
+            "list": {},
+            "resume": {},
+            "close": {},
+            "delete": {},
+            "fork": {},
+            "additionalDirectories": {},
+        },
         "auth": {"logout": {}},
         "_meta": {"hermes": {"status": "_hermes/status", "step": "_hermes/step"}},
     }

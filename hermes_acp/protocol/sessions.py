@@ -84,20 +84,25 @@ class Sessions:
             SessionNotFound: there is none of this id.
             RpcError: it belongs to another folder.
         """
-        record = await self.store.find(session_id)
-        if record is None:
-            raise SessionNotFound(session_id)
-        if record.cwd != str(place.cwd):
-            raise invalid_params(f"cwd: this session belongs to {record.cwd}")
+        record = await self._stored(session_id, place)
         async with self._opening:
             return self._open.get(record.id) or await self._reopen(record, place)
 
-    async def _reopen(self, record: SessionRecord, place: Place) -> Session:
-        messages = repair(stored.message for stored in await self.store.messages(record.id))
-        session = await self._enter(record, place, self.account.options(record.options, place.cwd), messages)
-        if closing := close_open_turn(messages):
-            session.conversation.journal.add_message(closing)
-        return session
+    async def fork(self, session_id: str, place: Place) -> Session:
+        """A new session that begins with what another one has finished; that one is left as it is.
+
+        Raises:
+            SessionNotFound: there is none of this id.
+            RpcError: it belongs to another folder, or a folder does not exist.
+            CredentialsMissing: there is no model to talk to.
+        """
+        source = await self._stored(session_id, place)
+        _check_folders(place)
+        self.account.options(source.options, place.cwd)
+        if session := self._open.get(source.id):
+            await session.conversation.journal.commit()
+        record = await self.store.fork(source.id, str(uuid.uuid4()), tuple(map(str, place.roots)))
+        return await self._reopen(record, place)
 
     async def replay(self, session: Session) -> None:
         """Show the editor everything that was shown in the session, in order."""
@@ -116,6 +121,21 @@ class Sessions:
     async def close_all(self) -> None:
         """Close every session, all at once."""
         await asyncio.gather(*(self.close(session) for session in list(self._open.values())))
+
+    async def _stored(self, session_id: str, place: Place) -> SessionRecord:
+        record = await self.store.find(session_id)
+        if record is None:
+            raise SessionNotFound(session_id)
+        if record.cwd != str(place.cwd):
+            raise invalid_params(f"cwd: this session belongs to {record.cwd}")
+        return record
+
+    async def _reopen(self, record: SessionRecord, place: Place) -> Session:
+        messages = repair(stored.message for stored in await self.store.messages(record.id))
+        session = await self._enter(record, place, self.account.options(record.options, place.cwd), messages)
+        if closing := close_open_turn(messages):
+            session.conversation.journal.add_message(closing)
+        return session
 
     async def _enter(self, record: SessionRecord, place: Place, options: Options, messages: list[Message]) -> Session:
         config = self.account.config(place.cwd)

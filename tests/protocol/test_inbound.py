@@ -16,6 +16,7 @@ from hermes_acp.protocol.errors import from_validation
 from hermes_acp.protocol.inbound import (
     AuthenticateParams,
     EmptyParams,
+    ForkSessionParams,
     InitializeParams,
     ListSessionsParams,
     LoadSessionParams,
@@ -37,6 +38,7 @@ EXAMPLES: dict[type[Params], dict[str, Any]] = {
     NewSessionParams: {"cwd": "/work", "mcpServers": []},
     LoadSessionParams: {"sessionId": "s", "cwd": "/work", "mcpServers": []},
     ResumeSessionParams: {"sessionId": "s", "cwd": "/work"},
+    ForkSessionParams: {"sessionId": "s", "cwd": "/work"},
     ListSessionsParams: {},
     SessionParams: {"sessionId": "s"},
     PromptParams: {"sessionId": "s", "prompt": [{"type": "text", "text": "hello"}]},

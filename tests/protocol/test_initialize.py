@@ -73,6 +73,8 @@ def test_an_older_editor_gets_a_whole_command_that_does_not_depend_on_the_name_o
 def test_what_is_advertised() -> None:
     capabilities = answer({"protocolVersion": 1})["agentCapabilities"]
     assert capabilities["loadSession"] is True
-    assert set(capabilities["sessionCapabilities"]) == {"list", "resume", "close", "delete", "additionalDirectories"}
+    assert set(capabilities["sessionCapabilities"]) == {
+        *("list", "resume", "close", "delete", "fork", "additionalDirectories"),
+    }
     assert capabilities["auth"] == {"logout": {}}
     assert capabilities["_meta"]["hermes"] == {"status": "_hermes/status", "step": "_hermes/step"}

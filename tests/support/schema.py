@@ -20,7 +20,6 @@ Kind = Literal["Request", "Response", "Notification"]
 
 _UNSTABLE_METHODS = ("session/fork",)
 _IN_A_TURN = ("agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan")
-_REPLAYING = ("session/load", "session/fork")
 
 
 @cache
@@ -154,7 +153,7 @@ class Dialogue:
     def _timely(self, params: dict[str, Any]) -> bool:
         if params.get("update", {}).get("sessionUpdate") not in _IN_A_TURN:
             return True
-        replaying = any(request["method"] in _REPLAYING for request in self.asked.values())
+        replaying = any(request["method"] == "session/load" for request in self.asked.values())
         return replaying or self._turns[str(params.get("sessionId"))] > 0
 
     def _offered(self, method: str, params: dict[str, Any]) -> bool:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Unpack
 
-from hermes_acp.agent.store.codec import dump, encode_event, encode_message, merged, recorded
+from hermes_acp.agent.store.codec import dump, encode_event, merged, recorded
 from hermes_acp.agent.store.database import transaction
+from hermes_acp.agent.store.queries import add_message
 from hermes_acp.agent.store.records import Changes, StoredMessage
 from hermes_acp.agent.store.thread import StoreThread
 from hermes_acp.errors import StoreError
 from hermes_acp.events import Event
-from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
+from hermes_acp.messages import Message
 from hermes_acp.text import clean
 
 
@@ -44,7 +45,6 @@ class _Changed:
 
 
 _Fact = StoredMessage | _Shown | _Dropped | _Changed
-_ROLES: Mapping[type[Message], str] = {UserMessage: "user", AssistantMessage: "assistant", ToolMessage: "tool"}
 
 
 class Journal:
@@ -130,21 +130,12 @@ def _write_facts(connection: sqlite3.Connection, place: Place, facts: Sequence[_
     for fact in facts:
         match fact:
             case StoredMessage():
-                _write_message(connection, place, fact)
+                add_message(connection, place.segment_id, fact)
             case _Dropped(turn):
                 _drop_messages(connection, place, turn)
             case _Changed(changes):
                 _change_session(connection, place, changes)
     _write_shown(connection, place, [fact for fact in facts if isinstance(fact, _Shown)])
-
-
-def _write_message(connection: sqlite3.Connection, place: Place, fact: StoredMessage) -> None:
-    message = fact.message
-    call_id = clean(message.call_id) if isinstance(message, ToolMessage) else None
-    connection.execute(
-        "INSERT INTO messages (segment_id, turn, role, call_id, body) VALUES (?, ?, ?, ?, ?)",
-        (place.segment_id, fact.turn, _ROLES[type(message)], call_id, encode_message(message)),
-    )
 
 
 def _drop_messages(connection: sqlite3.Connection, place: Place, turn: int) -> None:

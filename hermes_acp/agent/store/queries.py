@@ -5,31 +5,39 @@ from __future__ import annotations
 import json
 import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from hermes_acp.agent.store.codec import decode_event, decode_message, dump, merged
+from hermes_acp.agent.store.codec import decode_event, decode_message, dump, encode_message, merged
 from hermes_acp.agent.store.database import transaction
 from hermes_acp.agent.store.records import SessionRecord, StoredMessage
 from hermes_acp.errors import SessionNotFound, StoreError
 from hermes_acp.events import Event
+from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from hermes_acp.text import clean
 
 log = logging.getLogger(__name__)
 
 COLUMNS = "id, cwd, roots, title, created_at, updated_at, options, prompted, system_prompt"
 
+_ROLES: Mapping[type[Message], str] = {UserMessage: "user", AssistantMessage: "assistant", ToolMessage: "tool"}
+
 
 def insert_session(connection: sqlite3.Connection, record: SessionRecord) -> None:
     """Store a new session with its first segment, which has the same id."""
     with transaction(connection):
-        if lineage_of(connection, record.id) is not None:
-            raise StoreError(f"There is a session {record.id!r} already.")
-        marks = ", ".join("?" * len(COLUMNS.split(", ")))
-        connection.execute(f"INSERT INTO sessions ({COLUMNS}) VALUES ({marks})", _row(record))
-        connection.execute(
-            "INSERT INTO segments (id, session_id, created_at) VALUES (?, ?, ?)",
-            (record.id, record.id, record.created_at),
-        )
+        add_session(connection, record)
+
+
+def add_session(connection: sqlite3.Connection, record: SessionRecord) -> None:
+    """As `insert_session`, within a transaction."""
+    if lineage_of(connection, record.id) is not None:
+        raise StoreError(f"There is a session {record.id!r} already.")
+    marks = ", ".join("?" * len(COLUMNS.split(", ")))
+    connection.execute(f"INSERT INTO sessions ({COLUMNS}) VALUES ({marks})", _row(record))
+    connection.execute(
+        "INSERT INTO segments (id, session_id, created_at) VALUES (?, ?, ?)",
+        (record.id, record.id, record.created_at),
+    )
 
 
 def find_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord | None:
@@ -38,6 +46,18 @@ def find_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord |
         f"SELECT {COLUMNS} FROM sessions WHERE id = (SELECT session_id FROM segments WHERE id = ?)", (clean(any_id),)
     ).fetchone()
     return None if row is None else _record(row)
+
+
+def known_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord:
+    """As `find_session`, for an id that must exist.
+
+    Raises:
+        SessionNotFound: no session and no segment has this id.
+    """
+    record = find_session(connection, any_id)
+    if record is None:
+        raise SessionNotFound(any_id)
+    return record
 
 
 def list_sessions(
@@ -64,6 +84,16 @@ def delete_session(connection: sqlite3.Connection, any_id: str) -> None:
         connection.execute(
             "DELETE FROM sessions WHERE id = (SELECT session_id FROM segments WHERE id = ?)", (clean(any_id),)
         )
+
+
+def add_message(connection: sqlite3.Connection, segment_id: str, stored: StoredMessage) -> None:
+    """Store a message after those that the segment has, within a transaction."""
+    message = stored.message
+    call_id = clean(message.call_id) if isinstance(message, ToolMessage) else None
+    connection.execute(
+        "INSERT INTO messages (segment_id, turn, role, call_id, body) VALUES (?, ?, ?, ?, ?)",
+        (segment_id, stored.turn, _ROLES[type(message)], call_id, encode_message(message)),
+    )
 
 
 def read_messages(connection: sqlite3.Connection, any_id: str) -> list[StoredMessage]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hermes_acp.agent.store import queries
 from hermes_acp.agent.store.database import open_database
+from hermes_acp.agent.store.forking import fork_session
 from hermes_acp.agent.store.journal import Journal, Place
 from hermes_acp.agent.store.records import SessionRecord, StoredMessage, now
 from hermes_acp.agent.store.thread import StoreThread
@@ -52,6 +53,13 @@ class Store:
     async def find(self, session_id: str) -> SessionRecord | None:
         """The session, or None."""
         return await self._thread.run(queries.find_session, session_id)
+
+    async def fork(self, session_id: str, fork_id: str, roots: tuple[str, ...] = ()) -> SessionRecord:
+        """A copy of a session under a new id, with these further folders and all else of the source's.
+
+        What a turn that runs at this moment has not finished is not in the copy.
+        """
+        return await self._thread.run(fork_session, session_id, fork_id, roots)
 
     async def list(self, cwd: str | None, after: tuple[str, str] | None, limit: int) -> list[SessionRecord]:
         """At most `limit` sessions that had a prompt, the last updated first.
