@@ -330,9 +330,13 @@ def test_interrupting_setup_stores_nothing(home):
 
 
 def in_terminal(home, *arguments):
-    """A process with a terminal of its own, as (process id, the other end)."""
+    """A process with a terminal of its own, as (process id, the other end).
+
+    It heeds Ctrl-C even when the tests run in the background, where that is ignored.
+    """
     child, leader = pty.fork()
     if child == 0:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.execve(sys.executable, [sys.executable, "-m", "hermes_acp", *arguments], environment(home))
     return child, leader
 
