@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import cast
 
 from hermes_acp.errors import ToolError
+from hermes_acp.local.guardian import GUARDIAN
 from hermes_acp.local.paths import encode
 from hermes_acp.local.waiting import surely, within
 from hermes_acp.text import clean
@@ -32,6 +33,7 @@ class Child(asyncio.SubprocessProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.SubprocessTransport, transport)
+        GUARDIAN.began(self.pid)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._on_data(fd, data)
@@ -42,6 +44,7 @@ class Child(asyncio.SubprocessProtocol):
             self.closed.set()
 
     def process_exited(self) -> None:
+        GUARDIAN.ended(self.pid)
         self.exited.set()
 
     @property
@@ -82,6 +85,7 @@ async def start(
     Raises:
         ToolError: it cannot be started: the folder is gone, the arguments are too long.
     """
+    GUARDIAN.watch()
     try:
         _, child = await asyncio.get_running_loop().subprocess_exec(
             lambda: Child(on_data),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from hermes_acp.errors import ToolError
+from hermes_acp.local.guardian import GUARDIAN
 from hermes_acp.text import clean
 
 RUN = b"HERMES_ACP_RUN"
@@ -25,9 +26,10 @@ _SHELL_FOLDERS = (b"/bin", b"/usr/bin", b"/usr/local/bin")
 
 
 def for_command(tag: str) -> dict[bytes, bytes]:
-    """The environment of a command whose processes carry `tag`; the tags we carry ourselves stay in it."""
+    """The environment of a command whose processes carry `tag` and this process's; the tags we carry ourselves
+    stay in it."""
     kept = {name: value for name, value in os.environb.items() if not SECRET_NAMES.match(name)}
-    kept[RUN] = b" ".join(filter(None, (os.environb.get(RUN, b""), tag.encode())))
+    kept[RUN] = b" ".join(filter(None, (os.environb.get(RUN, b""), GUARDIAN.tag.encode(), tag.encode())))
     kept.setdefault(b"PATH", _DEFAULT_PATH)
     return kept
 

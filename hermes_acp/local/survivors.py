@@ -25,25 +25,25 @@ class _Process:
     session: int
 
 
-def find(tag: str, session: int | None = None) -> set[int]:
-    """The living processes that carry the tag, belong to the session, or descend from one that does."""
+def find(tag: str, *sessions: int) -> set[int]:
+    """The living processes that carry the tag, belong to one of the sessions, or descend from one that does."""
     processes = _processes()
-    found = {pid for pid, process in processes.items() if process.session == session or _carries(pid, tag.encode())}
+    found = {pid for pid, process in processes.items() if process.session in sessions or _carries(pid, tag.encode())}
     while children := {pid for pid, process in processes.items() if process.parent in found} - found:
         found |= children
     return found - {os.getpid()}
 
 
-def end(tag: str, session: int | None = None, within: float = 2.0) -> None:
-    """Kill them all and the session's process group, and again until none is left, for at most `within` seconds."""
+def end(tag: str, *sessions: int, within: float = 2.0) -> None:
+    """Kill them all and the sessions' process groups, and again until none is left, for at most `within` seconds."""
     deadline = time.monotonic() + within
-    left = find(tag, session)
-    if session is not None:
+    left = find(tag, *sessions)
+    for session in sessions:
         signal_group(session, signal.SIGKILL)
     while left and time.monotonic() < deadline:
         _signal(left, signal.SIGKILL)
         time.sleep(_PAUSE)
-        left = find(tag, session)
+        left = find(tag, *sessions)
 
 
 def dismiss(tag: str, patience: float = 0.3) -> None:
