@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import secrets
+import shlex
 import signal
 import subprocess
 import sys
@@ -39,7 +40,8 @@ asyncio.run(main())
 """
 
 SLEEP = "sleep 300.SEED"
-DAEMON = f"""{sys.executable} -c 'import os, signal
+PYTHON = shlex.quote(sys.executable)
+DAEMON = f"""{PYTHON} -c 'import os, signal
 if os.fork(): os._exit(0)
 os.setsid()
 if os.fork(): os._exit(0)

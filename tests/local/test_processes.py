@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -21,7 +22,8 @@ Alive = Callable[[], int]
 
 STUBBORN = "trap '' TERM INT HUP; while :; do sleep 1; done"
 ESCAPED = "(setsid sh -c 'trap \"\" TERM; sleep 300' >/dev/null 2>&1 &)"
-DAEMON = f"""{sys.executable} -c 'import os, time
+PYTHON = shlex.quote(sys.executable)
+DAEMON = f"""{PYTHON} -c 'import os, time
 if os.fork(): os._exit(0)
 os.setsid()
 if os.fork(): os._exit(0)
@@ -49,7 +51,7 @@ async def until(holds: Callable[[], bool]) -> bool:
         ("kill -9 $$", -9, ""),
         ("no-such-program-here", 127, None),
         ("cat; echo read", 0, "read\n"),
-        (f"{sys.executable} -c 'input()' 2>&1 | tail -1", 0, "EOFError: EOF when reading a line\n"),
+        (f"{PYTHON} -c 'input()' 2>&1 | tail -1", 0, "EOFError: EOF when reading a line\n"),
         ("pwd", 0, None),
         ("printf 'caf\\351 \\033[1mbold\\033[0m'", 0, "caf\ufffd bold"),
         ("echo 北京🌍", 0, "北京🌍\n"),
@@ -76,7 +78,7 @@ async def test_a_command_runs_in_its_own_folder_whatever_the_process_has(tmp_pat
     "line",
     [
         "sleep 300 & echo up",
-        f"{sys.executable} -m http.server 0 & echo up",
+        f"{PYTHON} -m http.server 0 & echo up",
         "(trap '' TERM; sleep 300) & echo up; exit 0",
         f"{ESCAPED}; echo up",
     ],
