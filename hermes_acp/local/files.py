@@ -124,13 +124,15 @@ def read(path: Path) -> bytes:
 def read_all(file: int, path: Path) -> bytes:
     """All bytes of an open file of at most `MAX_FILE_BYTES`, whatever size it claims to have."""
     data = bytearray()
-    while chunk := os.pread(file, _CHUNK, len(data)):
+    size = os.fstat(file).st_size
+    while size <= MAX_FILE_BYTES and (chunk := os.pread(file, _CHUNK, len(data))):
         data += chunk
-        if len(data) > MAX_FILE_BYTES:
-            raise ToolError(
-                f"{clean(str(path))} is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB: it can be read by "
-                "ranges of lines and searched, but not edited."
-            )
+        size = len(data)
+    if size > MAX_FILE_BYTES:
+        raise ToolError(
+            f"{clean(str(path))} is larger than {MAX_FILE_BYTES // 1024 // 1024} MiB: it can be read by "
+            "ranges of lines and searched, but not edited."
+        )
     return bytes(data)
 
 

@@ -15,7 +15,7 @@ from hermes_acp.local import files, paths, ripgrep
 from hermes_acp.text import clean, visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
-from hermes_acp.tools.places import location, missing, shown, unmoved
+from hermes_acp.tools.places import location, missing, named, shown, unmoved
 from hermes_acp.workspace import Workspace
 
 _SECONDS = 20.0
@@ -44,7 +44,7 @@ async def prepare(args: ListFiles, ctx: ToolContext) -> Action:
     if "\0" in args.glob:
         raise ToolError("The glob holds a NUL character.")
     path = ctx.workspace.resolve(args.path or ".")
-    name = shown(path, ctx.workspace)
+    name = named(path, ctx.workspace)
     title = "List the session's folder" if name == "." else f"List {name}"
     return Action(
         f"{title} ({visible(args.glob)})" if args.glob else title,

@@ -16,7 +16,7 @@ from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.tools.changes import Change, changing
 from hermes_acp.tools.edits import Edit, apply
-from hermes_acp.tools.places import missing, refusal, shown
+from hermes_acp.tools.places import missing, named, refusal
 
 
 class Patch(Params):
@@ -32,7 +32,7 @@ class Patch(Params):
 async def prepare(args: Patch, ctx: ToolContext) -> Action:
     """Make an edit ready: it is worked out on what the file holds now."""
     path = ctx.workspace.resolve(args.path)
-    title = f"Edit {shown(path, ctx.workspace)}"
+    title = f"Edit {named(path, ctx.workspace)}"
     try:
         edits = (_edit(args),)
         if not await ctx.workspace.exists(path):

@@ -9,7 +9,7 @@ from pathlib import Path
 from hermes_acp.cards import Location, ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.local import paths, ripgrep
-from hermes_acp.text import clean
+from hermes_acp.text import clean, visible
 from hermes_acp.tools.base import Action
 from hermes_acp.workspace import Workspace
 
@@ -17,9 +17,14 @@ _FILES_LOOKED_AT = 20_000
 
 
 def shown(path: Path, workspace: Workspace) -> str:
-    """The path as a person and the model read it: relative to the session's folder where it is below it."""
+    """The path as the model reads it: relative to the session's folder where it is below it."""
     inside = path.is_relative_to(workspace.cwd)
     return clean(str(path.relative_to(workspace.cwd) if inside else path))
+
+
+def named(path: Path, workspace: Workspace) -> str:
+    """The path for a title: in one line, and with every character that would not be seen written out."""
+    return visible(shown(path, workspace)).replace("\n", "\\n")
 
 
 def location(path: Path, line: int | None = None) -> Location:

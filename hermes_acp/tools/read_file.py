@@ -15,7 +15,7 @@ from hermes_acp.local import codec
 from hermes_acp.text import clean
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
-from hermes_acp.tools.places import location, missing, shown, unmoved
+from hermes_acp.tools.places import location, missing, named, shown, unmoved
 from hermes_acp.workspace import Lines, Workspace
 
 _LINES = 2_000
@@ -38,7 +38,7 @@ async def prepare(args: ReadFile, ctx: ToolContext) -> Action:
     path = ctx.workspace.resolve(args.path)
     first, count = max(args.offset, 1), min(max(args.limit, 1), 10 * _LINES)
     return Action(
-        f"Read {shown(path, ctx.workspace)}{_range(first, count)}",
+        f"Read {named(path, ctx.workspace)}{_range(first, count)}",
         partial(_read, args.path, path, first, count, ctx.workspace),
         "read",
         paths=(path,),

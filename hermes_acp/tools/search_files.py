@@ -14,7 +14,7 @@ from hermes_acp.local import files, paths, ripgrep
 from hermes_acp.text import clean, shorten, visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
-from hermes_acp.tools.places import location, missing, shown, unmoved
+from hermes_acp.tools.places import location, missing, named, shown, unmoved
 from hermes_acp.tools.safety.paths import is_secret
 from hermes_acp.workspace import Workspace
 
@@ -50,7 +50,7 @@ async def prepare(args: SearchFiles, ctx: ToolContext) -> Action:
         raise ToolError(f"The pattern must have 1 to {_PATTERN} characters, none of them NUL.")
     path = ctx.workspace.resolve(args.path or ".")
     return Action(
-        f"Search {shorten(visible(args.pattern), 80)!r} in {_place(args, path, ctx.workspace)}",
+        f'Search "{_line(args.pattern)}" in {_place(args, path, ctx.workspace)}',
         partial(_search, args, path, ctx.workspace),
         "read",
         paths=(path,),
@@ -136,9 +136,13 @@ def _kept_back(count: int) -> list[str]:
 
 
 def _place(args: SearchFiles, path: Path, workspace: Workspace) -> str:
-    name = shown(path, workspace)
+    name = named(path, workspace)
     where = "the session's folder" if name == "." else name
-    return f"{where} ({visible(args.glob)})" if args.glob else where
+    return f"{where} ({_line(args.glob)})" if args.glob else where
+
+
+def _line(written: str) -> str:
+    return shorten(visible(written).replace("\n", "\\n"), 80)
 
 
 TOOL = Tool(

@@ -16,7 +16,7 @@ from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.tools.changes import Change, changing
 from hermes_acp.tools.edits import respelled
-from hermes_acp.tools.places import refusal, shown
+from hermes_acp.tools.places import named, refusal
 
 
 class WriteFile(Params):
@@ -30,7 +30,7 @@ class WriteFile(Params):
 async def prepare(args: WriteFile, ctx: ToolContext) -> Action:
     """Make a write ready: what the file holds now is read, so that the person sees the difference."""
     path = ctx.workspace.resolve(args.path)
-    name = shown(path, ctx.workspace)
+    name = named(path, ctx.workspace)
     try:
         if args.path.endswith("/"):
             raise ToolError(f"{name} names a folder; give the path of a file.")

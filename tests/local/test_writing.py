@@ -155,6 +155,21 @@ def test_where_no_file_can_take_the_name_the_content_is_changed_in_place(
     assert names(file.parent) == ["f.txt", "other"]
 
 
+def test_where_there_are_no_hard_links_a_new_file_still_replaces_nothing(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(os, "link", refuse)
+    write(file.parent / "new", b"x", None)
+    assert (file.parent / "new").read_bytes() == b"x"
+    with pytest.raises(ToolError, match="exists already"):
+        write(file, b"x", None)
+    assert file.read_bytes() == b"old"
+    assert names(file.parent) == ["f.txt", "new"]
+
+
 def test_a_full_disk_costs_nothing_of_the_old_content(file: Path) -> None:
     script = """
         import resource, signal, sys

@@ -26,6 +26,7 @@ async def test_the_title_says_what_is_read(prepare: Prepare, folder: Path) -> No
     assert (await prepare("read_file", path="src/app.py", offset=10, limit=31)).title == "Read src/app.py (lines 10-40)"
     assert (await prepare("read_file", path=str(folder / "x"))).title == "Read x"
     assert (await prepare("read_file", path="../x")).title == f"Read {folder.parent / 'x'}"
+    assert (await prepare("read_file", path="a\u202etxt\nb")).title == r"Read a\u{202e}txt\nb"
 
 
 async def test_nothing_is_read_before_the_call_was_judged(prepare: Prepare, folder: Path) -> None:

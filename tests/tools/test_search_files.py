@@ -139,8 +139,10 @@ async def test_a_pattern_nobody_can_use_is_refused(call: Call, pattern: str) -> 
 
 
 async def test_the_title_says_what_and_where(prepare: Prepare, project: Path) -> None:
-    assert (await prepare("search_files", pattern="TODO")).title == "Search 'TODO' in the session's folder"
-    assert (await prepare("search_files", pattern="a", path="src", glob="*.py")).title == "Search 'a' in src (*.py)"
+    assert (await prepare("search_files", pattern="TODO")).title == 'Search "TODO" in the session\'s folder'
+    assert (await prepare("search_files", pattern=r"\d+")).title.startswith(r'Search "\d+" in')
+    assert (await prepare("search_files", pattern="a\n\u202eb")).title.startswith(r'Search "a\n\u{202e}b" in')
+    assert (await prepare("search_files", pattern="a", path="src", glob="*.py")).title == 'Search "a" in src (*.py)'
 
 
 @pytest.fixture
