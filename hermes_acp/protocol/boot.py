@@ -154,11 +154,9 @@ def _wait(reader: int | None, writer: int | None) -> None:
 
 def _serve(booted: Booted) -> int:
     """Import the agent, without looking for garbage in what stays for good, and hand the wire over."""
-    from importlib import import_module
-
     gc.disable()
-    server = import_module("hermes_acp.protocol.server")
+    from hermes_acp.protocol import server
+
     gc.freeze()
     gc.enable()
-    status: int = server.serve(booted)
-    return status
+    return server.serve(booted)
