@@ -71,7 +71,8 @@ def serve(booted: Booted) -> int:
 
 
 async def _serve(booted: Booted, read: Callable[[], Settings]) -> None:
-    store = await Store.open(_start(read))
+    store = Store(_start(read))
+    store.begin()
     peer = Peer(LineReader(booted.reader), LineWriter(booted.writer), Routes(ROUTES))
     app = _app(store, Account(read), peer, booted)
     _end_on_signals(peer)

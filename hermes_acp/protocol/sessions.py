@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import uuid
 from dataclasses import dataclass, field
 from functools import partial
@@ -170,8 +171,8 @@ class Sessions:
 
 
 def _check_folders(place: Place) -> None:
-    if not place.cwd.is_dir():
+    if not os.path.isdir(place.cwd):
         raise invalid_params(f"cwd: {place.cwd} is no folder")
     for root in place.roots:
-        if not root.is_dir():
+        if not os.path.isdir(root):
             raise invalid_params(f"additionalDirectories: {root} is no folder")

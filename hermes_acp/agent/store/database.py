@@ -21,14 +21,19 @@ BUSY_SECONDS = 5.0
 
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+_UNWRITABLE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL})
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An open database, and what the person should know about it ("" when all is well)."""
+    """An open database, and what the person should know about it ("" when all is well).
+
+    `shadows` says that it stands in for a file that may hold sessions and cannot be used.
+    """
 
     connection: sqlite3.Connection
     problem: str = ""
+    shadows: bool = False
 
 
 def open_database(path: Path | None) -> Database:
@@ -37,7 +42,7 @@ def open_database(path: Path | None) -> Database:
     A broken file keeps its bytes under a new name. To be called on the thread that will use it.
 
     Raises:
-        StoreError: the file is of a newer version, or stays locked; it is left as it is.
+        StoreError: the file is of a newer version, stays locked, or cannot be read now; it is left as it is.
     """
     if path is None:
         return _in_memory("There is no place to keep sessions")
@@ -48,7 +53,24 @@ def open_database(path: Path | None) -> Database:
     except (OSError, sqlite3.OperationalError) as error:
         if isinstance(error, sqlite3.Error) and primary_code(error) in _BUSY:
             raise store_error(error) from error
-        return _in_memory(f"Sessions cannot be kept in {path} ({_reason(error)})")
+        if _is_out_of_reach(path, error):
+            raise StoreError(f"The session store {path} cannot be opened: {_reason(error)}.") from error
+        shadows = os.path.isfile(path) or not os.access(path.parent, os.R_OK | os.X_OK)
+        return _in_memory(f"Sessions cannot be kept in {path} ({_reason(error)})", shadows)
+
+
+def _is_out_of_reach(path: Path, error: Exception) -> bool:
+    """Whether a fault that may pass hides sessions: with others in memory it would look as if they were lost.
+
+    A home that is read-only, or a full disk, is no reason to refuse work.
+    """
+    if not os.path.isfile(path):
+        return False
+    if not os.access(path, os.R_OK):
+        return True
+    return (
+        os.access(path.parent, os.W_OK) and isinstance(error, sqlite3.Error) and primary_code(error) not in _UNWRITABLE
+    )
 
 
 @contextmanager
@@ -133,10 +155,10 @@ def _set_up(connection: sqlite3.Connection) -> None:
     create_tables(connection)
 
 
-def _in_memory(reason: str) -> Database:
+def _in_memory(reason: str, shadows: bool = False) -> Database:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     _set_up(connection)
-    return Database(connection, f"{reason}: they are lost when the program ends.")
+    return Database(connection, f"{reason}: they are lost when the program ends.", shadows)
 
 
 def _reason(error: Exception) -> str:

@@ -32,14 +32,14 @@ class StoreThread:
         self._ended: asyncio.Future[None] = self._loop.create_future()
 
     @classmethod
-    async def open(cls, open_database: Callable[[], Database]) -> tuple[StoreThread, str]:
-        """The running thread and what the person should know of its database.
+    async def open(cls, open_database: Callable[[], Database]) -> tuple[StoreThread, Database]:
+        """The running thread and its database, whose connection is for the thread alone.
 
         Raises:
             StoreError: the database cannot be used.
         """
         thread = cls()
-        opened: asyncio.Future[str] = thread._loop.create_future()
+        opened: asyncio.Future[Database] = thread._loop.create_future()
         threading.Thread(target=thread._live, args=(open_database, opened), name="hermes-store", daemon=True).start()
         try:
             return thread, await opened
@@ -68,13 +68,13 @@ class StoreThread:
             self._jobs.put(None)
         await asyncio.shield(self._ended)
 
-    def _live(self, open_database: Callable[[], Database], opened: asyncio.Future[str]) -> None:
+    def _live(self, open_database: Callable[[], Database], opened: asyncio.Future[Database]) -> None:
         try:
             database = open_database()
         except Exception as error:
             self._deliver(opened, _translated(error))
             return
-        self._deliver(opened, database.problem)
+        self._deliver(opened, database)
         while (job := self._jobs.get()) is not None:
             job(database.connection)
         with contextlib.suppress(sqlite3.Error):

@@ -137,7 +137,7 @@ async def test_a_store_that_stays_locked_is_an_error_and_is_not_replaced(tmp_pat
 async def test_a_second_store_on_the_same_file_takes_no_lock_from_the_first(tmp_path):
     path = await filled(tmp_path / "sessions.db")
     first = await Store.open(path)
-    await first._thread.run(lambda connection: connection.execute("BEGIN IMMEDIATE").fetchall())
+    await first._run(lambda connection: connection.execute("BEGIN IMMEDIATE").fetchall())
     await (await Store.open(path)).aclose()
     probe = [sys.executable, "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1], 0.1).execute('BEGIN IMMEDIATE')"]
     other = await asyncio.create_subprocess_exec(*probe, str(path), stderr=subprocess.PIPE)

@@ -127,14 +127,14 @@ async def test_a_lock_that_stays_is_an_error_and_loses_nothing(tmp_path, monkeyp
 async def test_a_full_disk_is_an_error_and_loses_nothing(tmp_path):
     path = tmp_path / "s.db"
     async with session(path) as (store, journal):
-        pages = await store._thread.run(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
-        await store._thread.run(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").fetchall())
+        pages = await store._run(lambda connection: connection.execute("PRAGMA page_count").fetchone()[0])
+        await store._run(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}").fetchall())
         big = "x" * 100_000
         note(journal, big)
         with pytest.raises(StoreError, match="full"):
             await journal.commit()
         assert await said(store) == []
-        await store._thread.run(lambda connection: connection.execute("PRAGMA max_page_count = 100000").fetchall())
+        await store._run(lambda connection: connection.execute("PRAGMA max_page_count = 100000").fetchall())
         note(journal, "after")
         await journal.commit()
         assert await said(store) == [big, "after"]

@@ -294,3 +294,27 @@ async def quickest(action):
         await action()
         times.append(time.perf_counter() - start)
     return min(times)
+
+
+async def test_a_store_that_could_not_be_opened_is_opened_by_the_next_call(tmp_path):
+    path = tmp_path / "s.db"
+    async with opened(path) as store:
+        await store.create(SessionRecord("old", "/p"))
+    path.rename(tmp_path / "kept")
+    with closing(sqlite3.connect(path)) as newer:
+        newer.execute("PRAGMA user_version = 99")
+    store = Store(path)
+    store.begin()
+    for _ in range(2):
+        with pytest.raises(StoreError, match="newer"):
+            await store.find("old")
+    await store.aclose()
+    (tmp_path / "kept").rename(path)
+    assert (await store.find("old")).id == "old"
+    await store.aclose()
+
+
+async def test_a_store_that_nobody_needed_closes(tmp_path):
+    store = Store(tmp_path / "s.db")
+    await store.aclose()
+    assert list(tmp_path.iterdir()) == []
