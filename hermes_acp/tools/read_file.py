@@ -1,4 +1,4 @@
-"""The tool that shows a text file, or a range of its lines, with line numbers."""
+"""The tool that shows a text file, or a range of its lines, with line numbers; or a picture."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from pydantic import Field
 
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
-from hermes_acp.local import codec
+from hermes_acp.local import codec, pictures
+from hermes_acp.local.picture_formats import BrokenPicture, begins_like_picture
 from hermes_acp.text import clean
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
@@ -22,11 +23,13 @@ _LINES = 2_000
 _LINE = 2_000
 _CHARACTERS = 50_000
 _BYTES = 200_000
+_PICTURE_BYTES = 24 * 1024 * 1024
+_LOOK = "Use terminal (file, xxd, …) to look into it."
 
 
 class ReadFile(Params):
     """Read a text file. Lines come numbered; the number and the tab after it are not part of the file. Long files
-    come in parts: read on with offset."""
+    come in parts: read on with offset. A PNG, JPEG, GIF or WebP picture is shown to you."""
 
     path: str
     offset: int = Field(1, description="First line, from 1.")
@@ -52,11 +55,26 @@ async def _read(written: str, path: Path, first: int, count: int, workspace: Wor
         raise await missing(path, workspace)
     lines = await workspace.read_lines(path, first, count, _BYTES)
     head = lines.data if first == 1 else (await workspace.read_lines(path, 1, 1, 64)).data
+    if begins_like_picture(head) and (codec.is_binary(head) or b"\0" in lines.data):
+        return await _picture(path, workspace)
     if codec.is_wide(head):
         lines = await asyncio.to_thread(_wide, await workspace.read(path), first, count)
     elif codec.is_binary(head) or b"\0" in lines.data:
-        raise ToolError(f"{shown(path, workspace)} is a binary file. Use terminal (file, xxd, …) to look into it.")
+        raise ToolError(f"{shown(path, workspace)} is a binary file. {_LOOK}")
     return ToolResult(_page(lines), locations=(location(path, first),))
+
+
+async def _picture(path: Path, workspace: Workspace) -> ToolResult:
+    lines = await workspace.read_lines(path, 1, _PICTURE_BYTES, _PICTURE_BYTES)
+    try:
+        if lines.more:
+            raise BrokenPicture(f"is larger than {_PICTURE_BYTES // 1024 // 1024} MiB")
+        picture = await pictures.fit(lines.data)
+    except BrokenPicture as error:
+        reason = f"is a binary file that cannot be shown: it {error}"
+        raise ToolError(f"{shown(path, workspace)} {reason}. {_LOOK}") from error
+    text = f"{shown(path, workspace)}: {picture.describe()}, {len(lines.data):,} bytes."
+    return ToolResult(text, images=(picture.image,), locations=(location(path),))
 
 
 def _wide(data: bytes, first: int, count: int) -> Lines:

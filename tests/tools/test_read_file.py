@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from hermes_acp.errors import ToolError
 from hermes_acp.tools.registry import discover
+from tests.support.pictures import opened, plain
 from tests.tools.conftest import Call, Prepare
 
 
@@ -112,6 +114,40 @@ async def test_a_huge_binary_file_is_refused_at_once(call: Call, folder: Path) -
         file.truncate(3 * 1024**3)
     with pytest.raises(ToolError, match="binary"):
         await asyncio.wait_for(call("read_file", path="huge"), 2)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF", "WEBP"])
+async def test_a_picture_is_shown_whatever_its_name_with_its_size_in_words(call: Call, folder: Path, kind: str) -> None:
+    data = plain(40, 30, kind)
+    (folder / "picture.txt").write_bytes(data)
+    result = await call("read_file", path="picture.txt", offset=7)
+    [image] = result.images
+    assert base64.b64decode(image.data) == data
+    assert image.mime_type == f"image/{kind.lower()}"
+    assert "40x30 pixels" in result.text
+    assert f"{len(data)} bytes" in result.text
+    assert result.locations[0].path == str(folder / "picture.txt")
+
+
+async def test_a_large_picture_is_scaled_down_and_both_sizes_are_told(call: Call, folder: Path) -> None:
+    (folder / "large.png").write_bytes(plain(3000, 2000))
+    result = await call("read_file", path="large.png")
+    assert opened(result.images[0]).size == (1568, 1045)
+    assert "3000x2000 pixels, shown here as 1568x1045" in result.text
+
+
+async def test_a_picture_too_large_to_be_read_is_refused_with_the_reason(call: Call, folder: Path) -> None:
+    with (folder / "huge.png").open("wb") as file:
+        file.write(plain())
+        file.truncate(3 * 1024**3)
+    with pytest.raises(ToolError, match="larger than 24 MiB"):
+        await asyncio.wait_for(call("read_file", path="huge.png"), 5)
+
+
+async def test_a_sound_file_is_no_picture(call: Call, folder: Path) -> None:
+    (folder / "a.wav").write_bytes(b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0")
+    with pytest.raises(ToolError, match="binary file"):
+        await call("read_file", path="a.wav")
 
 
 @pytest.mark.parametrize("special", ["pipe", "folder", "/dev/zero"])
