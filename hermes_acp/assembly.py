@@ -79,6 +79,8 @@ class Models:
     def _client(self, model: str) -> ChatCompletions:
         place = self.endpoint
         stall_timeout = self.config.agent.stall_timeout
-        client = ChatCompletions(Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout))
+        client = ChatCompletions(
+            Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, place.sees_images)
+        )
         self._clients.append(client)
         return client

@@ -29,7 +29,10 @@ WORKING_API_MODES: tuple[ApiMode, ...] = ("chat_completions",)
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """The model that answers. Empty fields are found out from the others (spec: resolution)."""
+    """The model that answers. Empty fields are found out from the others (spec: resolution).
+
+    `vision`: whether it can see pictures; None: it is tried.
+    """
 
     provider: str = ""
     name: str = ""
@@ -37,14 +40,17 @@ class ModelConfig:
     api_mode: str = ""
     api_key_env: str = ""
     context_window: int = 0
+    vision: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
-    """`max_turns`: model calls a turn. `stall_timeout`: seconds a stream may stand still."""
+    """`max_turns`: model calls a turn. `stall_timeout`: seconds a stream may stand still. `auto_title`:
+    whether the model is asked once for a session's title."""
 
     max_turns: int = 500
     stall_timeout: float = 120.0
+    auto_title: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +253,12 @@ def _seconds(value: Any, least: float) -> float:
     return float(value)
 
 
+def _yes_or_no(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"must be true or false, not {_kind(value)}")
+    return value
+
+
 def _either(choices: tuple[str, ...]) -> str:
     return f"{', '.join(choices[:-1])} or {choices[-1]}"
 
@@ -274,8 +286,10 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "model.api_mode": partial(_choice, choices=API_MODES),
     "model.api_key_env": _variable,
     "model.context_window": partial(_count, least=0),
+    "model.vision": _yes_or_no,
     "agent.max_turns": partial(_count, least=1),
     "agent.stall_timeout": partial(_seconds, least=1.0),
+    "agent.auto_title": _yes_or_no,
     "approvals.mode": _mode,
     "approvals.timeout": partial(_seconds, least=0.0),
     "acp.announce": partial(_choice, choices=("always", "never")),

@@ -78,7 +78,7 @@ def _ask(present: Mapping[str, str], keys: Keys) -> _Choice:
         # for another provider's key may stay.
         **({} if same and url == before else {"api_mode": ""}),
         **({} if variable and not key else {"api_key_env": ""}),
-        **({} if same.get("name") == model else {"context_window": ""}),
+        **({} if same.get("name") == model else {"context_window": "", "vision": ""}),
     }
     return _Choice(values, url, key)
 

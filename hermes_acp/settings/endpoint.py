@@ -23,6 +23,7 @@ class ModelEndpoint:
 
     `api_mode` is one of `hermes_acp.config.API_MODES`, or "demo". `api_key` is "" for servers that want
     none; `key_source` says where it was found. `context_window` is in tokens, 0 when nobody said.
+    `sees_images`: whether pictures are sent; a server that refuses them is believed.
     """
 
     provider: str
@@ -32,6 +33,7 @@ class ModelEndpoint:
     api_key: str = field(default="", repr=False)
     key_source: str = ""
     context_window: int = 0
+    sees_images: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,7 @@ def _endpoint(config: ModelConfig, key: Key | None) -> ModelEndpoint:
         api_key=key.value if key else "",
         key_source=key.source if key else "",
         context_window=config.context_window,
+        sees_images=config.vision is not False,
     )
 
 

@@ -34,6 +34,7 @@ OPTIONS = (
         "chat_completions, codex_responses or anthropic_messages",
     ),
     Option("model.context_window", "", "HERMES_ACP_CONTEXT_WINDOW", "how many tokens the model can hold"),
+    Option("agent.auto_title", "", "HERMES_ACP_AUTO_TITLE", "whether the model names sessions: true or false"),
     Option("approvals.mode", "--mode", "HERMES_ACP_MODE", "ask, accept_edits or plan, at the start of a session"),
     Option("acp.announce", "--announce", "HERMES_ACP_ANNOUNCE", "status notifications: always or never"),
     Option("log.file", "--log-file", "HERMES_ACP_LOG_FILE", "where the log goes (default: standard error)"),
@@ -78,8 +79,19 @@ def checked(texts: Mapping[str, str], place: Callable[[Option], str]) -> dict[st
 
 
 def _value(key: str, text: str, place: str) -> Any:
-    value: Any = int(text) if key == "model.context_window" and text.isascii() and text.isdigit() else text
-    return check_value(key, value, place)
+    return check_value(key, _READ.get(key, str)(text), place)
+
+
+def _number(text: str) -> int | str:
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def _truth(text: str) -> bool | str:
+    return {"true": True, "false": False}.get(text.lower(), text)
+
+
+_READ: Mapping[str, Callable[[str], Any]] = {"model.context_window": _number, "agent.auto_title": _truth}
+"""How a text becomes a value that is no text; one that cannot is left for the check to refuse."""
 
 
 def _next(words: Any, flag: str) -> str:

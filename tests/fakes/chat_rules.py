@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tests.fakes.picture_rules import broken_picture_rules
+
 ROLES = ("system", "developer", "user", "assistant", "tool")
 NAME = re.compile("[a-zA-Z0-9_-]{1,64}")
 
@@ -33,6 +35,7 @@ def _broken(body: Any, refused: tuple[str, ...]) -> Iterator[str]:
     yield from _roles(messages)
     for number, message in enumerate(messages):
         yield from (f"messages[{number}]: {problem}" for problem in _message(message))
+    yield from broken_picture_rules(messages)
     yield from _pairs(messages)
     yield from _tools(body, messages)
 

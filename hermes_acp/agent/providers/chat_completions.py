@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from hermes_acp.agent.providers.base import Delta, Request
@@ -15,6 +16,7 @@ from hermes_acp.agent.providers.chat_encoding import chat_body
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.idle import Idle
 from hermes_acp.agent.providers.reading import Reading, is_stream
+from hermes_acp.agent.providers.sight import Sight, in_sight, learned, told
 from hermes_acp.errors import ProviderError
 
 if TYPE_CHECKING:
@@ -26,13 +28,14 @@ if TYPE_CHECKING:
 class ChatCompletions:
     """A model behind a Chat Completions address. It belongs to the loop it is first used on.
 
-    What the endpoint was found to refuse (optional fields that a 400 named) is remembered as long as this
-    object lives.
+    What the endpoint was found to refuse (optional fields that a 400 named, pictures) is remembered as long
+    as this object lives.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._dialect = Dialect()
+        self._sight = Sight() if endpoint.sees_images else Sight(most=0)
         self._client: OpenAIClient | None = None
         self._warming = asyncio.Lock()
 
@@ -63,8 +66,11 @@ class ChatCompletions:
         client = await self._connected()
         idle = Idle(self.name, self._endpoint.stall_timeout)
         decoder = ChatDecoder(self._endpoint)
+        before = self._sight
         async with AsyncExitStack() as stack:
             response = await self._open(client, request, idle, stack)
+            for notice in told(self.model, request.messages, before, self._sight):
+                yield notice
             source = cast("AsyncGenerator[bytes, None]", response.iter_bytes())
             blocks = await stack.enter_async_context(gathered(source))
             reading = Reading(blocks, idle, client.translated)
@@ -84,17 +90,25 @@ class ChatCompletions:
     async def _open(
         self, client: OpenAIClient, request: Request, idle: Idle, stack: AsyncExitStack
     ) -> AsyncAPIResponse[Any]:
-        """Send the request, and again without what the endpoint says it does not know."""
+        """Send the request, and again without what the endpoint says it does not know or cannot take."""
         while True:
-            body = chat_body(request, self._endpoint, self._dialect)
+            used = self._dialect, self._sight
+            seen = replace(request, messages=in_sight(request.messages, self._sight))
+            body = chat_body(seen, self._endpoint, self._dialect)
             try:
                 async with idle.limit():
                     with client.translated():
                         return await stack.enter_async_context(client.chat(body))
             except ProviderError as error:
-                before, self._dialect = self._dialect, adapted(self._dialect, error, body)
-                if self._dialect == before:
+                self._learn(error, request, body)
+                if (self._dialect, self._sight) == used:
                     raise
+
+    def _learn(self, error: ProviderError, request: Request, body: Mapping[str, Any]) -> None:
+        """Take from a refusal what can be done otherwise."""
+        before, self._dialect = self._dialect, adapted(self._dialect, error, body)
+        if self._dialect == before:
+            self._sight = learned(self._sight, error, request.messages)
 
 
 def _connect(endpoint: Endpoint) -> OpenAIClient:

@@ -76,9 +76,8 @@ class _Encoder:
                 return {"role": "tool", "tool_call_id": self._id(message.call_id), "content": self._result(message)}
 
     def _result(self, message: ToolMessage) -> str:
-        unseen = () if self.endpoint.sees_images else message.images
-        texts = [clean(message.text), *(self._part(image)["text"] for image in unseen)]
-        return "\n\n".join(text for text in texts if text.strip()) or NO_OUTPUT
+        text = clean(message.text)
+        return text if text.strip() else NO_OUTPUT
 
     def _user_content(self, parts: tuple[Part, ...]) -> str | list[dict[str, Any]]:
         encoded = [self._part(part) for part in parts if not (isinstance(part, Text) and not part.text.strip())]
@@ -91,14 +90,12 @@ class _Encoder:
     def _part(self, part: Part) -> dict[str, Any]:
         if isinstance(part, Text):
             return {"type": "text", "text": clean(part.text)}
-        if not self.endpoint.sees_images:
-            return {"type": "text", "text": f"[A picture ({part.mime_type}) that this model cannot see.]"}
         return {"type": "image_url", "image_url": {"url": f"data:{part.mime_type};base64,{part.data}"}}
 
     def _pictures(self, results: list[Message]) -> Iterator[dict[str, Any]]:
         """The pictures of tool results, as a user message after them: results themselves hold text only."""
         parts = [part for result in results if isinstance(result, ToolMessage) for part in _pictures_of(result)]
-        if parts and self.endpoint.sees_images:
+        if parts:
             yield {"role": "user", "content": [self._part(part) for part in parts]}
 
     def _assistant(self, message: AssistantMessage) -> dict[str, Any]:

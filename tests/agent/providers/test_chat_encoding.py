@@ -1,6 +1,7 @@
 """What goes over the wire is what strict servers take, and all that the conversation holds."""
 
 import json
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -11,12 +12,14 @@ from hermes_acp.agent.providers.base import Request, new_id
 from hermes_acp.agent.providers.chat_dialect import Dialect
 from hermes_acp.agent.providers.chat_encoding import chat_body
 from hermes_acp.agent.providers.endpoint import Endpoint
-from hermes_acp.messages import AssistantMessage, Image, Opaque, Text, ToolCall, ToolMessage, UserMessage, user
+from hermes_acp.agent.providers.sight import Sight, in_sight
+from hermes_acp.messages import AssistantMessage, Opaque, Text, ToolCall, ToolMessage, UserMessage, user
 from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
 from tests.fakes.chat_rules import broken_rule
+from tests.support.pictures import picture
 
-PICTURE = Image("aGk=", "image/png")
-PICTURE_PART = {"type": "image_url", "image_url": {"url": "data:image/png;base64,aGk="}}
+PICTURE = picture()
+PICTURE_PART = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE.data}"}}
 
 
 @pytest.fixture
@@ -83,15 +86,6 @@ async def test_pictures_of_tools_follow_all_results_of_their_step(sent):
     assert "look" in label["text"]
     assert (picture, note) == (PICTURE_PART, {"type": "text", "text": "Hurry."})
     await sent(Request("", [*history, AssistantMessage("I see."), user("good")], [READ_FILE]))
-
-
-async def test_a_picture_is_named_to_a_model_that_cannot_see(sent, connect):
-    body = await sent(Request("", [UserMessage((Text("look"), PICTURE))]), connect(sees_images=False))
-    assert body["messages"][0]["content"] == "look\n\n[A picture (image/png) that this model cannot see.]"
-    call = AssistantMessage(tool_calls=(ToolCall("call_1", "look", {}),))
-    history = [user("hello"), call, ToolMessage("call_1", "look", "", images=(PICTURE,))]
-    body = await sent(Request("", history, [READ_FILE]), connect(sees_images=False))
-    assert body["messages"][-1]["content"] == "[A picture (image/png) that this model cannot see.]"
 
 
 async def test_notes_are_added_to_a_copy_of_the_last_message_that_no_model_wrote(sent):
@@ -175,8 +169,9 @@ def requests(draw):
     return Request(draw(texts), history, [READ_FILE], notes, draw(st.sampled_from(["auto", "none"])))
 
 
-@given(requests(), st.booleans(), st.booleans())
-def test_any_conversation_in_good_order_is_a_request_that_strict_servers_take(request, sees_images, thoughtful):
-    endpoint = Endpoint("fake", "fake", "http://127.0.0.1", sees_images=sees_images)
+@given(requests(), st.integers(0, 3), st.booleans())
+def test_any_conversation_in_good_order_is_a_request_that_strict_servers_take(request, most, thoughtful):
+    endpoint = Endpoint("fake", "fake", "http://127.0.0.1")
+    request = replace(request, messages=in_sight(request.messages, Sight(most)))
     body = chat_body(request, endpoint, Dialect(thoughtful=thoughtful, short_ids=thoughtful))
     assert broken_rule({"model": "fake", "stream": True, **body}) == ""
