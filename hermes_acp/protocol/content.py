@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from hermes_acp.errors import ToolError
-from hermes_acp.messages import Image, Part, Text, UserMessage
+from hermes_acp.events import Notice
+from hermes_acp.local import pictures
+from hermes_acp.local.picture_formats import BrokenPicture, begins_like_picture
+from hermes_acp.messages import Part, Text, UserMessage
 from hermes_acp.protocol.inbound import (
     BlobResource,
     Block,
@@ -19,7 +20,7 @@ from hermes_acp.protocol.inbound import (
     TextBlock,
     TextResource,
 )
-from hermes_acp.text import clean, head_and_tail
+from hermes_acp.text import clean, head_and_tail, shorten
 from hermes_acp.tools.safety.paths import is_inside, is_secret
 from hermes_acp.workspace import Workspace
 
@@ -27,16 +28,20 @@ INLINE_BYTES = 32_000
 """A linked text file of the workspace up to this size is put into the message itself."""
 
 EMBEDDED_CHARACTERS = 400_000
+URI_CHARACTERS = 300
+
+Tell = Callable[[Notice], None]
 
 
-async def read_prompt(blocks: Sequence[Block], workspace: Workspace) -> UserMessage:
+async def read_prompt(blocks: Sequence[Block], workspace: Workspace, tell: Tell) -> UserMessage:
     """The user message of a prompt's blocks, in their order.
 
     Args:
         blocks: ACP content blocks; those of an unknown type are named to the model as not seen.
         workspace: where links to files are looked up. Only small text files inside it are read.
+        tell: told of a picture that cannot be shown to the model; the rest of the prompt is kept.
     """
-    return UserMessage(tuple([await _part(block, workspace) for block in blocks]))
+    return UserMessage(tuple([await _part(block, workspace, tell) for block in blocks]))
 
 
 def text_of(blocks: Sequence[Block]) -> str:
@@ -44,40 +49,58 @@ def text_of(blocks: Sequence[Block]) -> str:
     return "\n".join(block.text for block in blocks if isinstance(block, TextBlock)).strip()
 
 
-async def _part(block: Block, workspace: Workspace) -> Part:
+async def _part(block: Block, workspace: Workspace, tell: Tell) -> Part:
     match block:
         case TextBlock():
             return Text(clean(block.text))
         case ImageBlock():
-            return _image(block.data, block.mime_type)
+            return await _picture(block.data, block.uri or "", tell)
         case ResourceLinkBlock():
             return Text(clean(await _link(block, workspace)))
         case ResourceBlock():
-            return _resource(block.resource)
+            return await _resource(block.resource, tell)
         case _:
             return Text(f"[The user attached content of the kind {clean(block.type)!r}, which cannot be read here.]")
 
 
-def _image(data: str, mime_type: str) -> Part:
-    if not mime_type.startswith("image/") or not _is_base64(data):
-        return Text("[The user attached an image that could not be read.]")
-    return Image(data, mime_type)
-
-
-def _is_base64(data: str) -> bool:
+async def _picture(data: str, uri: str, tell: Tell) -> Part:
+    """A picture fit to be stored and sent; its bytes say what it is, whatever type was given for it."""
     try:
-        return bool(base64.b64decode(data, validate=True))
-    except (binascii.Error, ValueError):
-        return False
+        return (await pictures.fit(await pictures.from_base64(data))).image
+    except BrokenPicture as error:
+        name = f"the picture {shorten(clean(uri), URI_CHARACTERS)}" if uri else "a picture"
+        tell(Notice("warning", "A picture cannot be shown to the model", f"It has been left out: {name} {error}."))
+        return Text(f"[The user attached {name}, which cannot be shown here: it {error}.]")
 
 
-def _resource(resource: TextResource | BlobResource) -> Part:
+async def _resource(resource: TextResource | BlobResource, tell: Tell) -> Part:
     if isinstance(resource, TextResource):
         return Text(clean(_tagged(resource.uri, head_and_tail(resource.text, EMBEDDED_CHARACTERS))))
-    mime_type = resource.mime_type or ""
-    if mime_type.startswith("image/"):
-        return _image(resource.blob, mime_type)
-    return Text(f"[The user attached {clean(resource.uri)} ({mime_type or 'binary data'}): not shown as text.]")
+    kind = resource.mime_type or ""
+    data = await _bytes(resource.blob)
+    if begins_like_picture(data) or (kind.startswith("image/") and not kind.startswith("image/svg")):
+        return await _picture(resource.blob, resource.uri, tell)
+    text = _text(data) if data else None
+    if text is not None:
+        return Text(clean(_tagged(resource.uri, head_and_tail(text, EMBEDDED_CHARACTERS))))
+    uri = shorten(clean(resource.uri), URI_CHARACTERS)
+    return Text(f"[The user attached {uri} ({clean(kind) or 'binary data'}): it cannot be shown as text.]")
+
+
+async def _bytes(blob: str) -> bytes:
+    try:
+        return await pictures.from_base64(blob)
+    except BrokenPicture:
+        return b""
+
+
+def _text(data: bytes) -> str | None:
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
 
 
 async def _link(block: ResourceLinkBlock, workspace: Workspace) -> str:
@@ -109,7 +132,7 @@ async def _small_text(path: Path, workspace: Workspace) -> str | None:
         if not is_inside(resolved, workspace.roots) or is_secret(resolved):
             return None
         data = await workspace.read(resolved)
-        return data.decode("utf-8") if len(data) <= INLINE_BYTES and b"\0" not in data else None
+        return _text(data) if len(data) <= INLINE_BYTES else None
     except (ToolError, OSError, ValueError):
         return None
 

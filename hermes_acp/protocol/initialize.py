@@ -49,7 +49,7 @@ def has_terminal_login(capabilities: dict[str, Any]) -> bool:
 def _capabilities() -> dict[str, Any]:
     return {
         "loadSession": True,
-        "promptCapabilities": {"image": False, "audio": False, "embeddedContext": True},
+        "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
         "mcpCapabilities": {"http": False, "sse": False},
         "sessionCapabilities": {
             "list": {},

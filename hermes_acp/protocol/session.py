@@ -79,7 +79,7 @@ class Session:
         if invocation := find_command(text_of(blocks)):
             await self._run_command(invocation)
             return "end_turn"
-        message = await read_prompt(blocks, self.conversation.workspace)
+        message = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
         self._give_title(text_of(blocks))
         result = await run_turn(self.agent(self.options.model), self.conversation, message, self.host)
         return _stop_reason(result.stop)
