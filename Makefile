@@ -3,7 +3,7 @@
 PYTHON_OF_VENV = .venv/bin/python
 INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: check test demo lint constraints clean
+.PHONY: check test demo bench lint constraints clean
 
 # Lint, types, layers and the fast tests.
 check: lint
@@ -16,6 +16,10 @@ test: check tests/clients/node_modules/.installed
 # Watch the agent repair a small project, without any model.
 demo: .venv/runtime
 	@$(PYTHON_OF_VENV) -m hermes_acp demo $(ARGS)
+
+# Measure the agent beside a minimal one; docs/benchmarks.md says what and how. Wants a quiet machine.
+bench: .venv/development
+	@$(PYTHON_OF_VENV) -m bench $(ARGS)
 
 lint: .venv/development
 	$(PYTHON_OF_VENV) -m ruff check .

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import ConfigError
+from hermes_acp.local.environment import mask_own
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.boot import Booted
@@ -66,6 +67,7 @@ def serve(booted: Booted) -> int:
     except ConfigError as error:
         sys.stderr.write(f"hermes-acp: {error}\n")
         return 2
+    mask_own()
     asyncio.run(_serve(booted, lambda: load_settings(overrides, os.environ)))
     return 0
 
@@ -77,6 +79,15 @@ async def _serve(booted: Booted, read: Callable[[], Settings]) -> None:
     app = _app(store, Account(read), peer, booted)
     _end_on_signals(peer)
     await peer.run(app, leftover=booted.leftover, greeted=booted.greeting is not None)
+    _leave()
+
+
+def _leave() -> None:
+    """End the process now. Everything is kept and closed; what is left is an import of the model SDK that may
+    still run in its thread, and the taking down of what it loaded, which an editor need not wait for."""
+    logging.shutdown()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def _start(read: Callable[[], Settings]) -> Path | None:
