@@ -1,6 +1,7 @@
 """The rules at work: real tools on a copy of the sample project, broken in one way after another."""
 
 import asyncio
+import os
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,12 @@ from hermes_acp.tools.registry import discover
 SAMPLE = Path(demo.__file__).parent / "sample"
 SHIPPED_FAULT = ("till/basket.py", "> FREE_DELIVERY_FROM")
 BASKET, RECEIPT = "till/basket.py", "till/receipt.py"
+
+
+@pytest.fixture(autouse=True)
+def python_on_path(monkeypatch):
+    """The rules run `python`, which some machines have only as `python3`."""
+    monkeypatch.setenv("PATH", os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]]))
 
 
 @pytest.fixture
