@@ -63,9 +63,11 @@ class ApprovalsConfig:
 
 @dataclass(frozen=True, slots=True)
 class AcpConfig:
-    """`announce`: whether status and step notifications are sent ("always" or "never")."""
+    """`announce`: whether status and step notifications are sent ("always" or "never"). `idle_minutes`: after
+    how long the history of a session that is not used leaves memory, 0 for never."""
 
     announce: Literal["always", "never"] = "always"
+    idle_minutes: float = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,11 +247,11 @@ def _count(value: Any, least: int) -> int:
     return value
 
 
-def _seconds(value: Any, least: float) -> float:
+def _time(value: Any, unit: str, least: float) -> float:
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise ValueError(f"must be a number of seconds, not {_kind(value)}")
+        raise ValueError(f"must be a number of {unit}, not {_kind(value)}")
     if not (math.isfinite(value) and least <= value <= 10**9):
-        raise ValueError(f"must be a number of seconds from {least:g} on")
+        raise ValueError(f"must be a number of {unit} from {least:g} on")
     return float(value)
 
 
@@ -288,11 +290,12 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "model.context_window": partial(_count, least=0),
     "model.vision": _yes_or_no,
     "agent.max_turns": partial(_count, least=1),
-    "agent.stall_timeout": partial(_seconds, least=1.0),
+    "agent.stall_timeout": partial(_time, unit="seconds", least=1.0),
     "agent.auto_title": _yes_or_no,
     "approvals.mode": _mode,
-    "approvals.timeout": partial(_seconds, least=0.0),
+    "approvals.timeout": partial(_time, unit="seconds", least=0.0),
     "acp.announce": partial(_choice, choices=("always", "never")),
+    "acp.idle_minutes": partial(_time, unit="minutes", least=0.0),
 }
 """The check of every key that works, by dotted key."""
 

@@ -17,6 +17,7 @@ from hermes_acp.protocol.commands import Invocation, find_command
 from hermes_acp.protocol.content import read_prompt, text_of
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
+from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Block
 from hermes_acp.protocol.options import Options, config_options, mode_state
 from hermes_acp.protocol.outbound import config_option_update, current_mode_update, session_info_update
@@ -38,6 +39,7 @@ class Session:
     options: Options
     host: EditorHost
     agent: Callable[[str], Agent]
+    idleness: Idleness
     title: str = ""
     turns: Turns = field(default_factory=Turns)
     notices: list[Notice] = field(default_factory=list)
@@ -48,6 +50,7 @@ class Session:
 
     async def close(self) -> None:
         """End the processes that the session's commands left running."""
+        self.idleness.stop()
         await self.conversation.workspace.aclose()
 
     def state(self) -> dict[str, Any]:
@@ -75,6 +78,13 @@ class Session:
 
     async def answer(self, blocks: Sequence[Block]) -> str:
         """Run one prompt to its end and return ACP's stop reason."""
+        await self.idleness.end()
+        try:
+            return await self._answer(blocks)
+        finally:
+            self.idleness.begin()
+
+    async def _answer(self, blocks: Sequence[Block]) -> str:
         self._show_notices()
         if invocation := find_command(text_of(blocks)):
             await self._run_command(invocation)

@@ -24,6 +24,7 @@ from hermes_acp.protocol.editor_host import EditorHost, Manner
 from hermes_acp.protocol.editor_terminals import EditorTerminals
 from hermes_acp.protocol.editor_workspace import EditorWorkspace
 from hermes_acp.protocol.errors import invalid_params
+from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Place
 from hermes_acp.protocol.options import Options
 from hermes_acp.protocol.peer import Peer
@@ -132,11 +133,14 @@ class Sessions:
         return record
 
     async def _reopen(self, record: SessionRecord, place: Place) -> Session:
-        messages = repair(stored.message for stored in await self.store.messages(record.id))
+        messages = await self._messages(record.id)
         session = await self._enter(record, place, self.account.options(record.options, place.cwd), messages)
         if closing := close_open_turn(messages):
             session.conversation.journal.add_message(closing)
         return session
+
+    async def _messages(self, session_id: str) -> list[Message]:
+        return repair(stored.message for stored in await self.store.messages(session_id))
 
     async def _enter(self, record: SessionRecord, place: Place, options: Options, messages: list[Message]) -> Session:
         config = self.account.config(place.cwd)
@@ -150,7 +154,9 @@ class Sessions:
         )
         manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
         host = EditorHost(record.id, self.peer, manner)
-        session = Session(conversation, options, host, partial(self._agent, config), record.title)
+        idleness = Idleness(conversation, partial(self._messages, record.id), 60 * config.acp.idle_minutes)
+        session = Session(conversation, options, host, partial(self._agent, config), idleness, record.title)
+        idleness.begin()
         self._open[record.id] = session
         return session
 

@@ -68,6 +68,11 @@ class Journal:
         """The number of the turn that facts belong to now; 0 before the first."""
         return self._turn
 
+    @property
+    def settled(self) -> bool:
+        """Whether everything that was noted is written."""
+        return not self._pending
+
     def begin_turn(self) -> int:
         """The number of the turn that starts here."""
         self._turn += 1
