@@ -1,6 +1,9 @@
 """Files and terminals of the editor: its buffers are seen, edits appear in it, terminals are always released."""
 
 import asyncio
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -238,11 +241,11 @@ async def test_an_editor_that_only_reads_gets_no_writes(tmp_path, model, project
 
 
 class Terminals:
-    """The terminals of an editor, run for real, counted at every step."""
+    """The terminals of an editor, run for real, counted at every step; `aclose` leaves no process of theirs."""
 
-    def __init__(self, editor, limit=None):
+    def __init__(self, editor):
         self.created, self.released, self.killed = [], [], []
-        self.processes, self.outputs = {}, {}
+        self.processes, self.outputs, self.ends = {}, {}, {}
         for name in ("create", "output", "wait_for_exit", "kill", "release"):
             editor.handlers[f"terminal/{name}"] = getattr(self, name)
 
@@ -255,14 +258,18 @@ class Terminals:
             cwd=params["cwd"],
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
         )
+        self.ends[terminal] = asyncio.create_task(self.end(terminal))
         return {"terminalId": terminal}
 
-    async def wait_for_exit(self, params):
-        process = self.processes[params["terminalId"]]
-        self.outputs[params["terminalId"]] = (await process.communicate())[0].decode()
-        code = process.returncode
+    async def end(self, terminal):
+        self.outputs[terminal] = (await self.processes[terminal].communicate())[0].decode()
+        code = self.processes[terminal].returncode
         return {"exitCode": code if code >= 0 else None, "signal": None if code >= 0 else "SIGKILL"}
+
+    async def wait_for_exit(self, params):
+        return await asyncio.shield(self.ends[params["terminalId"]])
 
     def output(self, params):
         assert params["terminalId"] not in self.released
@@ -270,13 +277,22 @@ class Terminals:
 
     def kill(self, params):
         self.killed.append(params["terminalId"])
-        if self.processes[params["terminalId"]].returncode is None:
-            self.processes[params["terminalId"]].kill()
+        self.stop(params["terminalId"])
         return {}
+
+    def stop(self, terminal):
+        with suppress(ProcessLookupError):
+            os.killpg(self.processes[terminal].pid, signal.SIGKILL)
 
     def release(self, params):
         self.released.append(params["terminalId"])
         return
+
+    async def aclose(self):
+        for terminal, end in self.ends.items():
+            if not end.done():
+                self.stop(terminal)
+        await asyncio.gather(*self.ends.values())
 
 
 @pytest.fixture
@@ -286,12 +302,18 @@ async def terminal_editor(tmp_path, model):
         yield editor
 
 
+@pytest.fixture
+async def terminals(terminal_editor):
+    terminals = Terminals(terminal_editor)
+    yield terminals
+    await terminals.aclose()
+
+
 def run(command, **more):
     return Say(calls=[Call("terminal", {"command": command, **more})])
 
 
-async def test_a_command_runs_in_the_editors_terminal_and_it_is_released(terminal_editor, model, project):
-    terminals = Terminals(terminal_editor)
+async def test_a_command_runs_in_the_editors_terminal_and_it_is_released(terminal_editor, terminals, model, project):
     session = await turn(terminal_editor, model, project, run("echo a && echo b | wc -l; exit 4"))
     [created] = terminals.created
     assert created["args"][-1] == "echo a && echo b | wc -l; exit 4"
@@ -310,15 +332,13 @@ async def test_a_command_runs_in_the_editors_terminal_and_it_is_released(termina
     assert [update["status"] for update in terminal_editor.updates(session) if update.get("status")][-1] == "failed"
 
 
-async def test_a_terminal_that_times_out_is_killed_read_and_released(terminal_editor, model, project):
-    terminals = Terminals(terminal_editor)
+async def test_a_terminal_that_times_out_is_killed_read_and_released(terminal_editor, terminals, model, project):
     await turn(terminal_editor, model, project, run("sleep 60", timeout=1))
     assert (terminals.killed, terminals.released) == (["t1"], ["t1"])
     assert "stopped after 1 second" in last_result(model)
 
 
-async def test_a_cancelled_terminal_is_killed_and_released(terminal_editor, model, project):
-    terminals = Terminals(terminal_editor)
+async def test_a_cancelled_terminal_is_killed_and_released(terminal_editor, terminals, model, project):
     model.say(run("sleep 60"))
     session = await terminal_editor.new_session(project)
     prompt = terminal_editor.begin_prompt(session, "go")
@@ -328,8 +348,7 @@ async def test_a_cancelled_terminal_is_killed_and_released(terminal_editor, mode
     assert (terminals.killed, terminals.released) == (["t1"], ["t1"])
 
 
-async def test_an_editor_that_fails_at_output_still_gets_its_release(terminal_editor, model, project):
-    terminals = Terminals(terminal_editor)
+async def test_an_editor_that_fails_at_output_still_gets_its_release(terminal_editor, terminals, model, project):
 
     def fail(params):
         raise AgentError(-32603, "broken")
@@ -348,8 +367,7 @@ async def test_an_editor_that_opens_no_terminal_lets_the_command_run_here(termin
     assert "here" in last_result(model)
 
 
-async def test_a_silent_editor_does_not_hold_up_a_cancel(terminal_editor, model, project):
-    Terminals(terminal_editor)
+async def test_a_silent_editor_does_not_hold_up_a_cancel(terminal_editor, terminals, model, project):
     for name in ("kill", "release"):
         terminal_editor.handlers[f"terminal/{name}"] = never
     model.say(run("sleep 60"))
