@@ -1,12 +1,15 @@
-"""The tool that replaces text in a file, exactly, and touches nothing else in it."""
+"""The tool that replaces text in a file, in one place or several at once, and touches nothing else in it."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Self
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from hermes_acp.cards import Diff
 from hermes_acp.errors import ToolError
@@ -15,8 +18,41 @@ from hermes_acp.text import clean
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.tools.changes import Change, changing
-from hermes_acp.tools.edits import Edit, apply
+from hermes_acp.tools.edits import Edit, Edited, apply
 from hermes_acp.tools.places import missing, named, refusal
+
+
+class Hunk(Params):
+    """One of several edits."""
+
+    old_text: str
+    new_text: str
+    replace_all: bool = False
+
+
+def _listed(value: object) -> object:
+    """Some models write a list as its JSON, or the one thing in it."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return value
+    return [value] if isinstance(value, dict) else value
+
+
+_HUNK_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "old_text": {"type": "string"},
+        "new_text": {"type": "string"},
+        "replace_all": {"type": "boolean"},
+    },
+    "required": ["old_text", "new_text"],
+}
+
+Hunks = Annotated[
+    list[Hunk], BeforeValidator(_listed), WithJsonSchema({"type": "array", "default": [], "items": _HUNK_SCHEMA})
+]
 
 
 class Patch(Params):
@@ -24,9 +60,17 @@ class Patch(Params):
     once; nothing else in the file changes."""
 
     path: str
-    old_text: str
-    new_text: str
+    old_text: str = ""
+    new_text: str = ""
     replace_all: bool = Field(False, description="Replace every occurrence.")
+    edits: Hunks = Field([], description="Several edits at once, none overlapping: all are made, or none.")
+
+    @model_validator(mode="after")
+    def _has_an_edit(self) -> Self:
+        missing = [name for name in ("old_text", "new_text") if name not in self.model_fields_set]
+        if missing and not (self.edits and "old_text" in missing):
+            raise PydanticCustomError("missing_text", " and ".join(f"{name} is missing" for name in missing))
+        return self
 
 
 async def prepare(args: Patch, ctx: ToolContext) -> Action:
@@ -34,7 +78,7 @@ async def prepare(args: Patch, ctx: ToolContext) -> Action:
     path = ctx.workspace.resolve(args.path)
     title = f"Edit {named(path, ctx.workspace)}"
     try:
-        edits = (_edit(args),)
+        edits = _edits(args)
         if not await ctx.workspace.exists(path):
             raise await missing(path, ctx.workspace)
         change = await asyncio.to_thread(_planned, path, await ctx.workspace.read(path), edits)
@@ -43,12 +87,18 @@ async def prepare(args: Patch, ctx: ToolContext) -> Action:
     return changing(title, args.path, change, ctx.workspace)
 
 
-def _edit(args: Patch) -> Edit:
-    if not args.old_text.strip():
-        raise ToolError("old_text is empty or blank: give the text to be replaced, with the lines around it.")
-    if args.old_text == args.new_text:
-        raise ToolError("old_text and new_text are the same; nothing would change.")
-    return Edit(args.old_text, args.new_text, args.replace_all)
+def _edits(args: Patch) -> list[Edit]:
+    alone = Hunk(old_text=args.old_text, new_text=args.new_text, replace_all=args.replace_all)
+    hunks = args.edits if args.edits and not args.old_text.strip() else [alone, *args.edits]
+    return [_edit(hunk, f"Edit {number} of {len(hunks)}: " * (len(hunks) > 1)) for number, hunk in enumerate(hunks, 1)]
+
+
+def _edit(hunk: Hunk, which: str) -> Edit:
+    if not hunk.old_text.strip():
+        raise ToolError(f"{which}old_text is empty or blank: give the text to be replaced, with the lines around it.")
+    if hunk.old_text == hunk.new_text:
+        raise ToolError(f"{which}old_text and new_text are the same; nothing would change.")
+    return Edit(hunk.old_text, hunk.new_text, hunk.replace_all)
 
 
 def _planned(path: Path, old: bytes, edits: Sequence[Edit]) -> Change:
@@ -57,8 +107,10 @@ def _planned(path: Path, old: bytes, edits: Sequence[Edit]) -> Change:
     except codec.NotText as error:
         raise ToolError(f"{clean(str(path))} cannot be edited as text: {error}.") from error
     edited = apply(file.text, [_without_mark(edit, file) for edit in edits], file.newline)
+    if edited.text == file.text:
+        raise ToolError("The file holds new_text already; nothing would change.")
     diff = Diff(clean(str(path)), clean(file.text), clean(edited.text))
-    return Change(path, old, _encoded(file, edited.text), diff, edited.lines[0], _told(edited.lines))
+    return Change(path, old, _encoded(file, edited.text), diff, edited.lines[0], _told(edited))
 
 
 def _without_mark(edit: Edit, file: codec.TextFile) -> Edit:
@@ -78,11 +130,15 @@ def _encoded(file: codec.TextFile, text: str) -> bytes:
         ) from error
 
 
-def _told(lines: Sequence[int]) -> str:
-    if len(lines) == 1:
-        return f"1 replacement, at line {lines[0]}."
+def _told(edited: Edited) -> str:
+    lines = edited.lines
     numbers = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
-    return f"{len(lines)} replacements, at lines {numbers}."
+    made = (
+        f"1 replacement, at line {numbers}." if len(lines) == 1 else f"{len(lines)} replacements, at lines {numbers}."
+    )
+    if not edited.loose:
+        return made
+    return f"{made} Not exactly old_text was found, but its only near match ({'; '.join(edited.loose)})."
 
 
 TOOL = Tool(

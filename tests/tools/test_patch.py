@@ -245,3 +245,65 @@ def test_whatever_encoding_and_line_ends_the_bytes_around_an_edit_stay(
     now = patched(f"{before}<OLD>{after}".encode(encoding), "<OLD>", "\n".join(new))
     ends = ("\n", "\r\n", "\r")
     assert now in {f"{before}{end.join(new)}{after}".encode(encoding) for end in ends}
+
+
+async def test_several_edits_are_one_change_with_one_diff(prepare: Prepare, folder: Path) -> None:
+    (folder / "f").write_bytes(b"one\r\ntwo\r\nthree\r\n")
+    edits = [{"old_text": "three", "new_text": "3"}, {"old_text": "one", "new_text": "1\n1.5"}]
+    action = await prepare("patch", path="f", edits=edits)
+    assert len(action.diffs) == 1
+    result = await action.run()
+    assert (folder / "f").read_bytes() == b"1\r\n1.5\r\ntwo\r\n3\r\n"
+    assert "2 replacements, at lines 1, 3" in result.text
+
+
+@pytest.mark.parametrize(
+    ("second", "reason"),
+    [
+        ({"old_text": "nine", "new_text": "9"}, "Edit 2 of 2"),
+        ({"old_text": "one\ntwo", "new_text": "12"}, "overlap"),
+        ({"old_text": " ", "new_text": "12"}, "Edit 2 of 2: old_text is empty or blank"),
+        ({"old_text": "two", "new_text": "two"}, "Edit 2 of 2: .*the same"),
+    ],
+)
+async def test_of_several_edits_all_are_made_or_none(
+    call: Call, folder: Path, second: dict[str, str], reason: str
+) -> None:
+    (folder / "f").write_text("one\ntwo\n")
+    with pytest.raises(ToolError, match=reason):
+        await call("patch", path="f", edits=[{"old_text": "one", "new_text": "1"}, second])
+    assert (folder / "f").read_text() == "one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"edits": '[{"old_text": "one", "new_text": "1"}, {"old_string": "two", "new_string": "2"}]'},
+        {"edits": [{"old_text": "one", "new_text": "1"}], "old_text": "two", "new_text": "2"},
+        {
+            "edits": [{"old_text": "one", "new_text": "1"}, {"old_text": "two", "new_text": "2"}],
+            "old_text": "",
+            "new_text": "",
+        },
+    ],
+)
+async def test_edits_are_understood_in_the_forms_that_models_write(
+    call: Call, folder: Path, written: dict[str, object]
+) -> None:
+    (folder / "f").write_text("one\ntwo\n")
+    await call("patch", path="f", **written)
+    assert (folder / "f").read_text() == "1\n2\n"
+
+
+async def test_a_near_match_is_told_as_one(call: Call, folder: Path) -> None:
+    (folder / "f").write_text("def f():\n    if x:\n        y()  \n    return\n")
+    result = await call("patch", path="f", old_text="if x:\n    y()\n", new_text="if x:\n    z()\n")
+    assert (folder / "f").read_text() == "def f():\n    if x:\n        z()\n    return\n"
+    assert "Not exactly old_text was found" in result.text
+    assert "line 2" in result.text
+
+
+async def test_a_near_match_that_has_the_new_text_already_is_left_alone(call: Call, folder: Path) -> None:
+    (folder / "f").write_text("it’s\n")
+    with pytest.raises(ToolError, match="already"):
+        await call("patch", path="f", old_text="it's", new_text="it’s")
