@@ -7,20 +7,16 @@ import logging
 import time
 from dataclasses import replace
 
+from hermes_acp.agent.abridging import for_transcript
 from hermes_acp.agent.store.codec import recorded
 from hermes_acp.agent.store.journal import Journal
 from hermes_acp.agent.waiting import uncancelled
-from hermes_acp.cards import ToolResult
 from hermes_acp.errors import StoreError
-from hermes_acp.events import Event, ReasoningDelta, TextDelta, ToolFinished
+from hermes_acp.events import Event, ReasoningDelta, TextDelta
 from hermes_acp.host import Answer, ApprovalRequest, Host, Question
-from hermes_acp.text import head_and_tail
 
 FLUSH_SECONDS = 0.5
 """How much of a streaming answer a crash may lose: it was not acknowledged yet."""
-
-SHOWN_CHARACTERS = 16_000
-"""What is kept of a tool's output for the replay of a session."""
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +42,7 @@ class RecordedHost:
             self._record_delta(event)
         elif recorded(event):
             self.flush()
-            self._journal.add_event(_for_replay(event))
+            self._journal.add_event(for_transcript(event))
 
     async def acknowledge(self, event: Event) -> None:
         """Show a fact that promises something is kept: only after it is on disk.
@@ -96,12 +92,3 @@ class RecordedHost:
             await self._journal.commit()
         except StoreError as error:
             log.warning("The text so far could not be stored yet: %s", error)
-
-
-def _for_replay(event: Event) -> Event:
-    if not isinstance(event, ToolFinished):
-        return event
-    result = event.result
-    shown = head_and_tail(result.text if result.shown is None else result.shown, SHOWN_CHARACTERS)
-    kept = ToolResult(shown, result.is_error, diffs=result.diffs, locations=result.locations, raw=result.raw)
-    return replace(event, result=kept)

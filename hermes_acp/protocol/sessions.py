@@ -8,6 +8,7 @@ import uuid
 from dataclasses import dataclass, field
 from functools import partial
 
+from hermes_acp.agent.abridging import for_replay
 from hermes_acp.agent.conversation import Conversation, utc_now
 from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.loop import Agent
@@ -107,8 +108,8 @@ class Sessions:
         return await self._reopen(record, place)
 
     async def replay(self, session: Session) -> None:
-        """Show the editor everything that was shown in the session, in order."""
-        for event in await self.store.events(session.id):
+        """Show the editor everything that was shown in the session, in order; of very long cards both ends."""
+        for event in for_replay(await self.store.events(session.id)):
             session.host.replay(event)
             await session.host.ready()
 

@@ -1,6 +1,7 @@
 """M1: sessions that are closed or idle cost nothing, and open ones little."""
 
 import asyncio
+import json
 import sqlite3
 from contextlib import asynccontextmanager, closing
 
@@ -150,3 +151,29 @@ async def test_two_thousand_closed_sessions_leave_nothing_and_open_ones_little(e
     before = resident(editor)
     await make(500, close=False)
     assert (resident(editor) - before) / 500 < 50
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+async def test_a_load_of_five_hundred_long_outputs_is_a_few_megabytes_with_notes(tmp_path, model, project):
+    """M3."""
+    command = "yes 0123456789 | head -c 1000000"
+    model.say(*[Say(calls=[Call("terminal", {"command": command})] * 50)] * 10, "Done.")
+    async with open_editor(tmp_path, model.url) as editor:
+        await editor.initialize()
+        editor.handlers["session/request_permission"] = choose("allow_always")
+        session = await editor.new_session(project)
+        assert await editor.prompt(session, "run", timeout=200) == "end_turn"
+        await editor.close()
+    async with open_editor(tmp_path, model.url) as editor:
+        await editor.initialize()
+        await editor.new_session(project)
+        before = resident(editor)
+        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        assert sum(len(json.dumps(line)) for line in editor.lines) < 6_000_000
+        assert resident(editor) - before < 60_000
+        ends = [update for update in editor.updates(session) if update.get("status") == "completed"]
+        assert len(ends) == 500
+        for end in ends:
+            assert "left out" in end["content"][0]["content"]["text"]
+        assert editor.text(session) == "Done."
