@@ -15,6 +15,7 @@ from hermes_acp.agent.providers.retry import Retrying
 from hermes_acp.config import Config
 from hermes_acp.errors import ConfigError
 from hermes_acp.settings import ModelEndpoint
+from hermes_acp.settings.providers import DEMO
 from hermes_acp.tools.registry import discover
 
 
@@ -63,6 +64,7 @@ class Models:
             build_system=build_system_prompt,
             max_calls=self.config.agent.max_turns,
             window=self.endpoint.context_window,
+            titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
         )
 
     def _provider(self, model: str) -> Provider:

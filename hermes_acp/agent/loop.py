@@ -48,7 +48,7 @@ class Agent:
     """What answers: a model, its tools, and how much it may do.
 
     `build_system` makes the system prompt of a session; `max_calls` are model calls a turn; `window` is the
-    model's context in tokens, 0 when unknown.
+    model's context in tokens, 0 when unknown; `titles`: whether the model is asked what to call a session.
     """
 
     provider: Provider
@@ -57,6 +57,7 @@ class Agent:
     engine: ContextEngine = field(default_factory=WholeHistory)
     max_calls: int = 500
     window: int = 0
+    titles: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hermes_acp.agent.conversation import Conversation, utc_now
+from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent, Stop, run_turn
 from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.agent.titles import ask_title, title_question
 from hermes_acp.errors import HermesError
 from hermes_acp.events import Notice, TextDelta, UserPrompted
 from hermes_acp.messages import UserMessage, user
@@ -20,11 +21,9 @@ from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Block
 from hermes_acp.protocol.options import Options, config_options, mode_state
-from hermes_acp.protocol.outbound import config_option_update, current_mode_update, session_info_update
+from hermes_acp.protocol.outbound import config_option_update, current_mode_update
+from hermes_acp.protocol.title import Title
 from hermes_acp.protocol.turns import Turns
-from hermes_acp.text import shorten
-
-TITLE_CHARACTERS = 60
 
 
 @dataclass(slots=True)
@@ -40,7 +39,7 @@ class Session:
     host: EditorHost
     agent: Callable[[str], Agent]
     idleness: Idleness
-    title: str = ""
+    title: Title
     turns: Turns = field(default_factory=Turns)
     notices: list[Notice] = field(default_factory=list)
 
@@ -49,8 +48,9 @@ class Session:
         return self.conversation.id
 
     async def close(self) -> None:
-        """End the processes that the session's commands left running."""
+        """Stop what goes on without a prompt: the search for a title, processes that commands left running."""
         self.idleness.stop()
+        self.title.leave()
         await self.conversation.workspace.aclose()
 
     def state(self) -> dict[str, Any]:
@@ -78,6 +78,7 @@ class Session:
 
     async def answer(self, blocks: Sequence[Block]) -> str:
         """Run one prompt to its end and return ACP's stop reason."""
+        self.title.leave()
         await self.idleness.end()
         try:
             return await self._answer(blocks)
@@ -90,9 +91,16 @@ class Session:
             await self._run_command(invocation)
             return "end_turn"
         message = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
-        self._give_title(text_of(blocks))
+        self.title.begin(text_of(blocks))
         result = await run_turn(self.agent(self.options.model), self.conversation, message, self.host)
         return _stop_reason(result.stop)
+
+    def settle(self) -> None:
+        """A prompt has been answered: when no other waits, there is time to find a title."""
+        agent = self.agent(self.options.model)
+        question = title_question(self.conversation.messages)
+        if question and agent.titles and not self.turns.busy:
+            self.title.seek(lambda: ask_title(agent.provider, question))
 
     async def _run_command(self, invocation: Invocation) -> None:
         journal = self.conversation.journal
@@ -107,14 +115,6 @@ class Session:
         for notice in self.notices:
             self.host.emit(notice)
         self.notices.clear()
-
-    def _give_title(self, text: str) -> None:
-        words = " ".join(text.split())
-        if self.title or not words:
-            return
-        self.title = shorten(words, TITLE_CHARACTERS)
-        self.conversation.journal.update(title=self.title)
-        self.host.update(session_info_update(title=self.title, updated_at=utc_now()))
 
 
 def _said(invocation: Invocation) -> UserMessage:

@@ -30,6 +30,7 @@ from hermes_acp.protocol.inbound import Place
 from hermes_acp.protocol.options import Options
 from hermes_acp.protocol.peer import Peer
 from hermes_acp.protocol.session import Session
+from hermes_acp.protocol.title import Title
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.workspace import Workspace
 
@@ -156,7 +157,8 @@ class Sessions:
         manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
         host = EditorHost(record.id, self.peer, manner)
         idleness = Idleness(conversation, partial(self._messages, record.id), 60 * config.acp.idle_minutes)
-        session = Session(conversation, options, host, partial(self._agent, config), idleness, record.title)
+        title = Title(record.title, conversation.journal, host)
+        session = Session(conversation, options, host, partial(self._agent, config), idleness, title)
         idleness.begin()
         self._open[record.id] = session
         return session

@@ -46,6 +46,8 @@ def agent_env(home: Path, model_url: str | None = None, **more: str) -> dict[str
         "LANG": "C.UTF-8",
         "PYTHONPATH": str(ROOT),
         "HERMES_ACP_HOME": str(home / "hermes-acp"),
+        # A request that no prompt asked for would use up a reply of the scripts.
+        "HERMES_ACP_AUTO_TITLE": "false",
     }
     if model_url is not None:
         env |= {

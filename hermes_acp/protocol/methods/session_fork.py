@@ -22,8 +22,8 @@ async def fork_session(call: Call[App], params: ForkSessionParams) -> dict[str, 
 
 def _tell_title(session: Session) -> None:
     """The title came with the copy: no prompt will make one."""
-    if session.title:
-        session.host.update(session_info_update(title=session.title))
+    if session.title.text:
+        session.host.update(session_info_update(title=session.title.text))
 
 
 ROUTE = Route("session/fork", ForkSessionParams, fork_session)

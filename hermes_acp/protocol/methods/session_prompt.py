@@ -50,6 +50,8 @@ async def prompt(call: Call[App], params: PromptParams) -> dict[str, Any]:
         stop = await session.turns.run(entry.ticket, lambda: session.answer(params.prompt))
     except (asyncio.CancelledError, TurnCancelled):
         stop = "cancelled"
+    else:
+        call.after(session.settle)
     finally:
         session.host.flush()
     return {"stopReason": stop}
