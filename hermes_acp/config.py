@@ -29,7 +29,7 @@ WORKING_API_MODES: tuple[ApiMode, ...] = ("chat_completions",)
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
-    """The model that answers. Empty fields are found out from the others (spec: resolution).
+    """The model that answers. Empty fields are found out from the others.
 
     `vision`: whether it can see pictures; None: it is tried.
     """
@@ -136,7 +136,7 @@ def unsupported(data: Mapping[str, Any], source: str) -> tuple[str, ...]:
 def tighten(config: Config, project: Mapping[str, Any], source: str) -> Config:
     """The settings under a project's own file, which can make them stricter and nothing else.
 
-    A value that is less strict than the person's own changes nothing (spec: Starting).
+    A value that is less strict than the person's own changes nothing.
 
     Raises:
         ConfigError: the file holds anything but `approvals.mode` and `agent.max_turns`.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
 
 from hermes_acp.cards import Diff, Effect, Location, ToolKind
 from hermes_acp.events import Event
@@ -17,7 +18,7 @@ class ApprovalRequest:
     """A question before something takes effect: exactly what will be done, and why it is asked.
 
     `command` is the text to be run ("" when nothing is run), `cwd` the folder it runs in, `diffs` the edits
-    to be made; `always` says in words what an "always" answer would cover.
+    to be made, `arguments` what the model wrote; `always` says in words what an "always" answer would cover.
     """
 
     call_id: str
@@ -28,6 +29,7 @@ class ApprovalRequest:
     reason: str
     cwd: str
     command: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
     always: str = ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 
 from hermes_acp.agent.history import close_open_turn
 from hermes_acp.agent.store.journal import Journal
+from hermes_acp.agent.store.records import now
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.workspace import Workspace
@@ -34,7 +34,7 @@ class Conversation:
         """Open a turn with what the person said."""
         self._turn_start = len(self.messages)
         self.journal.begin_turn()
-        self.journal.update(prompted=True, updated_at=utc_now())
+        self.journal.update(prompted=True, updated_at=now())
         self.messages.append(prompt)
         self.journal.add_message(prompt)
 
@@ -56,6 +56,10 @@ class Conversation:
         """Append the results of the last reply, already recorded, in call order."""
         self.messages.extend(results)
 
+    def turn(self) -> Sequence[Message]:
+        """The messages of the turn so far, its prompt first."""
+        return self.messages[self._turn_start :]
+
     def forget_turn(self) -> None:
         """Take the turn out of what the model sees: a refused prompt and all after it (ACP, StopReason)."""
         del self.messages[self._turn_start :]
@@ -65,9 +69,4 @@ class Conversation:
         """End the turn: one that has no answer gets the closing message."""
         if len(self.messages) > self._turn_start and (closing := close_open_turn(self.messages)):
             self.journal.add_message(closing)
-        self.journal.update(updated_at=utc_now())
-
-
-def utc_now() -> str:
-    """The time now, ISO 8601 in UTC with milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        self.journal.update(updated_at=now())

@@ -172,6 +172,7 @@ class Step:
             reason=reason,
             cwd=str(self.talk.workspace.cwd),
             command=action.command,
+            arguments=entry.call.arguments,
             diffs=action.diffs,
             locations=action.locations,
             always=describe_always(action),
@@ -202,7 +203,7 @@ class Step:
 
 
 def _segments(entries: Sequence[_Resolved], talk: Conversation) -> list[list[_Resolved]]:
-    """Cut the calls where order matters: on one path twice, or a command beside an edit (spec: tools)."""
+    """Cut the calls where order matters: on one path twice, or a command beside an edit."""
     if any(entry.tool.interactive for entry in entries):
         return [[entry] for entry in entries]
     segments: list[list[_Resolved]] = []
@@ -230,7 +231,7 @@ def _paths(entry: _Resolved, talk: Conversation) -> tuple[Path, ...]:
 
 def _collides(effect: str, effects: set[str], on_paths: Sequence[str | None]) -> bool:
     if effect == "execute":
-        return bool(effects - {"execute"}) and "edit" in effects
+        return "edit" in effects
     if "execute" in effects and effect == "edit":
         return True
     return any(other is not None and "edit" in (effect, other) for other in on_paths)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from hermes_acp.messages import AssistantMessage, Message, Text, ToolMessage, UserMessage, user
 
 INTERRUPTED = AssistantMessage("Interrupted by the user before an answer.", synthetic=True)
-"""Closes a turn that ended without an answer, so that roles alternate (spec: two records)."""
+"""Closes a turn that ended without an answer, so that roles alternate."""
 
 INTERRUPTED_RESULT = "Interrupted: this call was not finished."
 
@@ -16,7 +16,7 @@ def find_disorder(messages: Sequence[Message]) -> str | None:
     """What is wrong with the order of roles, in one sentence, or None.
 
     After a user comes an assistant; an assistant's calls are followed by their results, one each, in call
-    order; else an assistant is followed by a user (spec: role order).
+    order; else an assistant is followed by a user.
     """
     expected: list[str] = []
     previous: Message | None = None

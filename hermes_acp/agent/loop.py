@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from hermes_acp.agent.context_engine import ContextEngine, WholeHistory
@@ -14,7 +15,7 @@ from hermes_acp.agent.execution import CANCELLED, Step, Toolbox
 from hermes_acp.agent.history import without_blank_parts
 from hermes_acp.agent.providers.base import Provider, Reply, Request, Usage, new_id
 from hermes_acp.agent.recording import RecordedHost
-from hermes_acp.agent.waiting import uncancelled
+from hermes_acp.agent.waiting import finishing, uncancelled
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import (
     ReasoningDelta,
@@ -27,8 +28,10 @@ from hermes_acp.events import (
     UserPrompted,
 )
 from hermes_acp.host import Host
-from hermes_acp.messages import UserMessage
+from hermes_acp.messages import AssistantMessage, ToolMessage, UserMessage
 from hermes_acp.workspace import Workspace
+
+log = logging.getLogger(__name__)
 
 Stop = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "partial"]
 
@@ -90,13 +93,18 @@ async def run_turn(agent: Agent, talk: Conversation, prompt: UserMessage, host: 
     talk.approvals.begin_turn()
     talk.begin(prompt)
     stage.record(UserPrompted(prompt, new_id("msg")))
-    try:
+    async with finishing(lambda: _close(talk, stage)):
         await uncancelled(talk.journal.commit())
         return await _Turn(agent, talk, stage).run()
+
+
+async def _close(talk: Conversation, stage: RecordedHost) -> None:
+    """End the turn in both records, and say that nothing runs any more."""
+    stage.flush()
+    talk.close()
+    try:
+        await talk.journal.commit(durable=True)
     finally:
-        stage.flush()
-        talk.close()
-        await uncancelled(talk.journal.commit(durable=True))
         stage.emit(StatusChanged("idle"))
 
 
@@ -114,21 +122,23 @@ class _Turn:
     async def run(self) -> TurnResult:
         if not self.talk.system:
             self.talk.set_system(await self.agent.build_system(self.talk.workspace))
+        notes: tuple[str, ...] = ()
         while self.calls < self.agent.max_calls:
-            reply = await self._ask()
+            reply = await self._ask(*notes)
+            notes = ()
             if reply.message.tool_calls and reply.finish != "refusal":
                 await self._act(reply)
             elif reply.message.text or reply.finish == "refusal":
                 return self._end(reply)
             else:
                 self.useless += 1
+                notes = (_EMPTY_REPLY,)
             if self.useless >= MAX_USELESS_REPLIES:
                 return self._result("partial", "")
         return await self._summarise()
 
     async def _ask(self, *notes: str, tool_choice: Literal["auto", "none"] = "auto") -> Reply:
         self.host.emit(StatusChanged("thinking"))
-        notes = (*notes, _EMPTY_REPLY) if self.useless and not notes else notes
         request = Request(
             system=self.talk.system,
             messages=await self.agent.engine.fit(self.talk.messages),
@@ -148,41 +158,39 @@ class _Turn:
 
     async def _stream(self, request: Request) -> Reply:
         drafts = Drafts(self.host, self.agent.toolbox)
-        try:
-            async with aclosing(self.agent.provider.stream(request)) as deltas:
-                count = 0
-                async for delta in deltas:
-                    if isinstance(delta, TextDelta | ReasoningDelta):
-                        self.host.emit(delta)
-                        count += 1
-                        if count % _DELTAS_BETWEEN_WAITS == 0:
-                            await self.host.ready()
-                    elif isinstance(delta, Reply):
-                        drafts.complete(call.id for call in delta.message.tool_calls)
-                        return delta
-                    elif isinstance(delta, ToolDrafted):
-                        drafts.open(delta)
-                    elif isinstance(delta, ToolFinished):
-                        await drafts.drop(delta)
-                    else:
-                        self.host.emit(delta)
-        finally:
-            await uncancelled(drafts.close())
+        async with finishing(drafts.close), aclosing(self.agent.provider.stream(request)) as deltas:
+            count = 0
+            async for delta in deltas:
+                if isinstance(delta, TextDelta | ReasoningDelta):
+                    self.host.emit(delta)
+                    count += 1
+                    if count % _DELTAS_BETWEEN_WAITS == 0:
+                        await self.host.ready()
+                elif isinstance(delta, Reply):
+                    drafts.complete(call.id for call in delta.message.tool_calls)
+                    return delta
+                elif isinstance(delta, ToolDrafted):
+                    drafts.open(delta)
+                elif isinstance(delta, ToolFinished):
+                    await drafts.drop(delta)
+                else:
+                    self.host.emit(delta)
         raise ProviderError("The stream ended without a reply.", kind="incomplete")
 
     async def _act(self, reply: Reply) -> None:
         self.host.emit(StatusChanged("executing"))
         self.talk.add_reply(reply.message)
         step = Step(reply.message.tool_calls, self.agent.toolbox, self.talk, self.host)
-        try:
+        async with finishing(lambda: self._close_step(step)):
             await step.run()
-        finally:
-            try:
-                await uncancelled(step.close(CANCELLED))
-            finally:
-                self.talk.add_results(step.ordered_results())
         self.useless = 0 if step.understood else self.useless + 1
         self.host.emit(StepFinished(self.calls, self.agent.max_calls, step.outcomes()))
+
+    async def _close_step(self, step: Step) -> None:
+        try:
+            await step.close(CANCELLED)
+        finally:
+            self.talk.add_results(step.ordered_results())
 
     def _end(self, reply: Reply) -> TurnResult:
         if reply.finish == "refusal":
@@ -193,12 +201,30 @@ class _Turn:
         return self._result("max_tokens" if reply.finish == "length" else "end_turn", reply.message.text)
 
     async def _summarise(self) -> TurnResult:
+        """The end of a turn whose calls are used up: one more call for a summary, else one made here."""
         self.host.emit(StatusChanged("budget", "The model calls of this turn are used up."))
-        reply = await self._ask(_BUDGET_USED, tool_choice="none")
-        summary = replace(reply.message, tool_calls=())
-        if summary.text:
-            self.talk.add_reply(summary)
-        return self._result("max_turn_requests", summary.text)
+        try:
+            reply = await self._ask(_BUDGET_USED, tool_choice="none")
+            text = reply.message.text
+        except ProviderError as error:
+            log.warning("the model did not summarise: %s", error)
+            text = ""
+        if not text:
+            text = self._summary()
+            self.host.emit(TextDelta(text, new_id("msg")))
+        self.talk.add_reply(AssistantMessage(text))
+        self.host.emit(StepFinished(self.calls, self.agent.max_calls))
+        return self._result("max_turn_requests", text)
+
+    def _summary(self) -> str:
+        """What was done in the turn, without a model's words."""
+        results = [message for message in self.talk.turn() if isinstance(message, ToolMessage)]
+        failed = sum(result.is_error for result in results)
+        names = ", ".join(sorted({result.name for result in results})) or "none"
+        return (
+            f"The {self.agent.max_calls} model calls of this turn are used up before the work was done. "
+            f"Tool calls: {len(results)}, of which {failed} failed. Tools used: {names}."
+        )
 
     def _result(self, stop: Stop, text: str) -> TurnResult:
         return TurnResult(stop, text, self.calls, self.usage)

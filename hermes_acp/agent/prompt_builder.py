@@ -9,6 +9,7 @@ from datetime import date
 from pathlib import Path
 
 from hermes_acp.text import clean, shorten
+from hermes_acp.tools.safety.paths import is_inside, is_secret
 from hermes_acp.workspace import Workspace
 
 IDENTITY = """\
@@ -52,18 +53,20 @@ def _project_guidance(roots: Iterable[Path]) -> list[str]:
 
 def _guidance_of(root: Path) -> str:
     for name in CONTEXT_FILES:
-        text = _read_text(root / name)
+        text = _read_within(root / name, root)
         if text.strip():
             body = shorten(text.strip(), CONTEXT_FILE_CHARACTERS)
             return f"# The project's guidance ({root / name})\n{body}"
     return ""
 
 
-def _read_text(path: Path) -> str:
+def _read_within(path: Path, root: Path) -> str:
+    """The text of a file that really lies in `root`: a link in a repository must not lead to the person's files."""
     try:
-        if not path.is_file():
+        real = path.resolve()
+        if not is_inside(real, (root.resolve(),)) or is_secret(real) or not real.is_file():
             return ""
-        with path.open(encoding="utf-8", errors="replace") as file:
+        with real.open(encoding="utf-8", errors="replace") as file:
             return file.read(CONTEXT_FILE_CHARACTERS + 1)
     except OSError:
         return ""
@@ -81,7 +84,7 @@ def _environment(roots: tuple[Path, ...], today: date) -> str:
 def _git_branch(folder: Path) -> str:
     """The checked-out branch, read from the files: running git could run what the repository configures."""
     for root in (folder, *folder.parents):
-        head = _read_text(root / ".git" / "HEAD").strip()
+        head = _read_within(root / ".git" / "HEAD", root).strip()
         if head:
             return head.removeprefix("ref: refs/heads/")[:100]
     return ""

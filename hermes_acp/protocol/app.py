@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,14 +29,15 @@ class App:
         session.host.update(available_commands_update(available_commands()))
         session.notices += [_not_connected(server.name) for server in mcp_servers]
         if self.store.problem:
-            session.notices.append(Notice("warning", "Sessions cannot be kept", self.store.problem))
+            session.notices.append(Notice("warning", "About the stored sessions", self.store.problem))
         self.account.warm()
 
     async def closing(self) -> None:
         """The editor has gone: stop everything, keep everything."""
-        await self.sessions.close_all()
-        await self.account.aclose()
-        await self.store.aclose()
+        async with AsyncExitStack() as stack:
+            stack.push_async_callback(self.store.aclose)
+            stack.push_async_callback(self.account.aclose)
+            await self.sessions.close_all()
 
 
 def _not_connected(name: str) -> Notice:

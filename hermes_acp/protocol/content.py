@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from hermes_acp.errors import ToolError
 from hermes_acp.events import Notice
@@ -104,34 +104,30 @@ def _text(data: bytes) -> str | None:
 
 
 async def _link(block: ResourceLinkBlock, workspace: Workspace) -> str:
-    path = file_path(block.uri)
-    if path is None:
+    if not block.uri.startswith(("/", "file://")):
         return f"[{block.name}]({block.uri})"
+    path = await asyncio.to_thread(_linked, block.uri, workspace)
+    if path is None:
+        return f"The user refers to {block.name}: {block.uri}"
     text = await _small_text(path, workspace)
     return f"The user refers to {block.name}: {path}" if text is None else _tagged(str(path), text)
 
 
-def file_path(uri: str) -> Path | None:
-    """The path of a file URI, or of a bare absolute path; None for other URIs.
-
-    The path is percent-decoded once, as UTF-8 (RFC 8089); an unencoded one that exists is taken as it is.
-    """
-    if uri.startswith("/"):
-        return Path(uri)
-    if not uri.startswith("file://"):
+def _linked(uri: str, workspace: Workspace) -> Path | None:
+    """The path of a file URI (RFC 8089), percent-decoded once; of one that was never encoded as it is written."""
+    written = uri.removeprefix("file://").removeprefix("localhost")
+    try:
+        decoded, plain = workspace.resolve(uri), workspace.resolve(written)
+        return plain if not decoded.exists() and plain.exists() else decoded
+    except (ToolError, OSError, ValueError):
         return None
-    raw = uri.removeprefix("file://").removeprefix("localhost")
-    if Path(raw).exists():
-        return Path(raw)
-    return Path(unquote(urlsplit("file://" + raw).path or raw))
 
 
 async def _small_text(path: Path, workspace: Workspace) -> str | None:
     try:
-        resolved = workspace.resolve(str(path))
-        if not is_inside(resolved, workspace.roots) or is_secret(resolved):
+        if not is_inside(path, workspace.roots) or is_secret(path):
             return None
-        data = await workspace.read(resolved)
+        data = await workspace.read(path)
         return _text(data) if len(data) <= INLINE_BYTES else None
     except (ToolError, OSError, ValueError):
         return None

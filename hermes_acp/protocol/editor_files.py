@@ -50,7 +50,7 @@ class EditorFiles:
 
 def survives_editor(data: bytes) -> bool:
     """Whether an editor can hold these bytes as text and give them back: strict UTF-8, no byte order mark,
-    one kind of line end (spec: files and commands)."""
+    one kind of line end."""
     if data.startswith(_BOM) or b"\0" in data or not _is_utf8(data):
         return False
     breaks, pairs, returns = data.count(b"\n"), data.count(b"\r\n"), data.count(b"\r")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import signal
 from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any
@@ -42,13 +43,13 @@ class EditorTerminals:
         Raises:
             NoTerminal: the editor opened none.
         """
-        terminal_id = await self._create(command)
+        terminal_id = await self._created(command)
         show("", terminal_id)
         timed_out, status = False, {}
         try:
             try:
                 async with asyncio.timeout(command.timeout):
-                    status = await self._ask("terminal/wait_for_exit", terminal_id)
+                    status = await self._quietly("terminal/wait_for_exit", terminal_id)
             except TimeoutError:
                 timed_out = True
                 await self._quietly("terminal/kill", terminal_id)
@@ -59,6 +60,23 @@ class EditorTerminals:
         finally:
             await uncancelled(self._within(self._quietly("terminal/release", terminal_id)))
         return _completed(output, status, timed_out, terminal_id)
+
+    async def _created(self, command: Command) -> str:
+        """A new terminal; one that the editor opens while its command is being cancelled is released."""
+        creating = asyncio.ensure_future(self._create(command))
+        try:
+            return await asyncio.shield(creating)
+        except asyncio.CancelledError:
+            await uncancelled(self._within(self._discard(creating)))
+            raise
+
+    async def _discard(self, creating: asyncio.Future[str]) -> None:
+        try:
+            terminal_id = await creating
+        except NoTerminal:
+            return
+        await self._quietly("terminal/kill", terminal_id)
+        await self._quietly("terminal/release", terminal_id)
 
     async def _create(self, command: Command) -> str:
         program, *args = (word.decode("utf-8", "replace") for word in shell(command.line))
@@ -102,7 +120,11 @@ def _completed(output: dict[str, Any], status: dict[str, Any], timed_out: bool, 
     return Completed(_exit_code(status or (known if isinstance(known, dict) else {})), text, timed_out, terminal_id)
 
 
-def _exit_code(status: dict[str, Any]) -> int:
-    """The exit code; -1 when the editor tells none, as for a command ended by a signal."""
+def _exit_code(status: dict[str, Any]) -> int | None:
+    """The exit code, or minus the number of the signal that ended the command; None when the editor tells neither."""
     code = status.get("exitCode")
-    return code if isinstance(code, int) and not isinstance(code, bool) else -1
+    if isinstance(code, int) and not isinstance(code, bool):
+        return code
+    name = str(status.get("signal") or "").upper()
+    known = signal.Signals.__members__.get(name) or signal.Signals.__members__.get(f"SIG{name}")
+    return -known if known else None

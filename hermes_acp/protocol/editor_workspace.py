@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -16,7 +15,7 @@ from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.protocol.editor_files import EditorFiles, in_the_style_of, same_text, survives_editor
 from hermes_acp.protocol.editor_terminals import EditorTerminals, NoTerminal
 from hermes_acp.text import clean
-from hermes_acp.workspace import Background, Command, Completed, Lines, Show
+from hermes_acp.workspace import Command, Completed, Lines, Show
 
 _SAVED_SECONDS = 1.0
 _LOOK_SECONDS = 0.02
@@ -49,7 +48,7 @@ class _Memory:
         """Whether the disk is right where it differs from the editor; None when nobody can tell.
 
         What was changed since the last look is right; a change of the disk counts only when it was a command
-        of ours (spec: files and commands).
+        of ours.
         """
         last = self._looks.get(path)
         if last is None:
@@ -125,29 +124,24 @@ class EditorWorkspace:
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:
-            if self._terminals is not None:
-                return await self._terminals.run(command, on_output)
-        except NoTerminal:
-            pass
+            return await self._run(command, on_output)
         finally:
             self._memory.command_ran()
             self._local.command_ran()
-        return await self._local.run(command, on_output)
-
-    async def start(self, command: Command) -> str:
-        """A background command runs on this machine: an editor's terminal is released when its card ends."""
-        self._memory.command_ran()
-        return await self._local.start(command)
-
-    @property
-    def background(self) -> Mapping[str, Background]:
-        return self._local.background
 
     async def aclose(self) -> None:
         await self._local.aclose()
 
+    async def _run(self, command: Command, on_output: Show) -> Completed:
+        if self._terminals is not None:
+            try:
+                return await self._terminals.run(command, on_output)
+            except NoTerminal:
+                pass
+        return await self._local.run(command, on_output)
+
     async def _as_held(self, path: Path, disk: bytes) -> bytes:
-        """The file's content by the rules of who is right, the disk or the editor (spec: files and commands).
+        """The file's content by the rules of who is right, the disk or the editor.
 
         Raises:
             ToolError: both were changed, or the disk by someone else.
@@ -161,8 +155,6 @@ class EditorWorkspace:
         return self._right_one(path, disk, in_the_style_of(disk, buffer))
 
     def _right_one(self, path: Path, disk: bytes, held: bytes) -> bytes:
-        if self._local.runs_in_background():
-            self._memory.command_ran()
         disk_is_right = self._memory.disk_is_right(path, disk, held)
         if disk_is_right is None:
             raise ToolError(

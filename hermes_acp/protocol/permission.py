@@ -83,12 +83,18 @@ def _label(decision: Decision, request: ApprovalRequest) -> str:
 
 
 def _shown(request: ApprovalRequest) -> list[dict[str, Any]]:
+    """The edits or the command, and why it is asked; no character can hide another."""
+    reason = outbound.text_content(visible(request.reason))
     if request.diffs:
-        return diff_content(request.diffs)
+        return [*diff_content(request.diffs), reason]
     if request.command:
-        return [*text_content(visible(request.command)), outbound.text_content(f"{request.reason} In `{request.cwd}`.")]
-    return [outbound.text_content(request.reason)]
+        where = outbound.text_content(visible(f"{request.reason} In `{request.cwd}`."))
+        return [*text_content(visible(request.command)), where]
+    return [reason]
 
 
 def _raw(request: ApprovalRequest) -> dict[str, Any]:
-    return {"command": request.command, "cwd": request.cwd} if request.command else {"reason": request.reason}
+    """What the card was told already, and for a command where it would run."""
+    if request.command:
+        return {**request.arguments, "command": request.command, "cwd": request.cwd}
+    return dict(request.arguments)

@@ -108,7 +108,7 @@ def _app(store: Store, account: Account, peer: Peer, booted: Booted) -> App:
 
 
 def _end_on_signals(peer: Peer) -> None:
-    """SIGTERM and SIGHUP are like the end of input (spec: interruption)."""
+    """SIGTERM and SIGHUP are like the end of input."""
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         loop.add_signal_handler(number, peer.close)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import uuid
 from dataclasses import dataclass, field
 from functools import partial
 
 from hermes_acp.agent.abridging import for_replay
-from hermes_acp.agent.conversation import Conversation, utc_now
+from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
@@ -34,6 +35,8 @@ from hermes_acp.protocol.title import Title
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.workspace import Workspace
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(slots=True)
 class Sessions:
@@ -45,6 +48,7 @@ class Sessions:
     client: ClientCapabilities
     _open: dict[str, Session] = field(default_factory=dict)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _closing: dict[str, asyncio.Event] = field(default_factory=dict)
 
     def find(self, session_id: str) -> Session | None:
         """The open session of this id."""
@@ -69,17 +73,9 @@ class Sessions:
         """
         _check_folders(place)
         options = self.account.options({}, place.cwd)
-        now = utc_now()
-        record = SessionRecord(
-            id=str(uuid.uuid4()),
-            cwd=str(place.cwd),
-            roots=tuple(map(str, place.roots)),
-            created_at=now,
-            updated_at=now,
-            options=options.values(),
-        )
-        await self.store.create(record)
-        return await self._enter(record, place, options, [])
+        roots = tuple(map(str, place.roots))
+        record = SessionRecord(str(uuid.uuid4()), str(place.cwd), roots, options=options.values())
+        return await self._enter(await self.store.create(record), place, options, [])
 
     async def open(self, session_id: str, place: Place) -> Session:
         """An earlier session, brought back from the store unless it is open already.
@@ -89,6 +85,8 @@ class Sessions:
             RpcError: it belongs to another folder.
         """
         record = await self._stored(session_id, place)
+        while closing := self._closing.get(record.id):
+            await closing.wait()
         async with self._opening:
             return self._open.get(record.id) or await self._reopen(record, place)
 
@@ -117,14 +115,22 @@ class Sessions:
     async def close(self, session: Session) -> None:
         """Cancel the session's prompts, wait until they are answered, end its processes, free it."""
         self._open.pop(session.id, None)
-        session.turns.cancel_all()
-        await session.turns.idle()
-        await session.conversation.journal.commit()
-        await session.close()
+        closed = self._closing[session.id] = asyncio.Event()
+        try:
+            session.turns.cancel_all()
+            await session.turns.idle()
+            await session.conversation.journal.commit()
+        finally:
+            await session.close()
+            self._closing.pop(session.id, None)
+            closed.set()
 
     async def close_all(self) -> None:
-        """Close every session, all at once."""
-        await asyncio.gather(*(self.close(session) for session in list(self._open.values())))
+        """Close every session, all at once; one that cannot be kept does not hold up the others."""
+        closing = [self.close(session) for session in list(self._open.values())]
+        for outcome in await asyncio.gather(*closing, return_exceptions=True):
+            if isinstance(outcome, Exception):
+                log.error("a session was not closed well: %s", outcome)
 
     async def _stored(self, session_id: str, place: Place) -> SessionRecord:
         record = await self.store.find(session_id)

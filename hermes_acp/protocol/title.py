@@ -6,8 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from hermes_acp.agent.conversation import utc_now
 from hermes_acp.agent.store.journal import Journal
+from hermes_acp.agent.store.records import now
 from hermes_acp.errors import HermesError
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.outbound import session_info_update
@@ -45,7 +45,7 @@ class Title:
             return
         self.text = shorten(words, MAX_CHARACTERS)
         self._journal.update(title=self.text)
-        self._host.update(session_info_update(title=self.text, updated_at=utc_now()))
+        self._host.update(session_info_update(title=self.text, updated_at=now()))
 
     def seek(self, ask: Callable[[], Awaitable[str]]) -> None:
         """A turn has been answered: ask the model soon, unless that was done. `ask` returns "" for no title."""

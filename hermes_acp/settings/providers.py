@@ -89,10 +89,7 @@ def provider_at(url: str) -> KnownProvider | None:
 
 
 def api_mode_of(explicit: str, provider: str, url: str) -> str:
-    """How an endpoint is spoken to: what was said, else what its name, else what its address implies.
-
-    The order is that of spec/agent-loop section 2.
-    """
+    """How an endpoint is spoken to: what was said, else what its name, else what its address implies."""
     if explicit:
         return explicit
     if provider == "openai-codex":

@@ -10,9 +10,10 @@ from hermes_acp.agent.loop import Agent, run_turn
 from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
-from hermes_acp.errors import ProviderError, TurnCancelled
+from hermes_acp.errors import ProviderError, StoreError, TurnCancelled
 from hermes_acp.events import (
     PlanChanged,
+    StatusChanged,
     StepFinished,
     TextDelta,
     ToolFinished,
@@ -333,3 +334,53 @@ async def test_each_step_is_told_with_its_tools(talk, tmp_path):
     steps = [(step.api_calls, [(tool.name, tool.is_error) for tool in step.tools]) for step in host.of(StepFinished)]
     assert steps == [(1, [("read_file", False)]), (2, [])]
     assert host.of(PlanChanged) == []
+
+
+class FailingJournal:
+    """A journal whose disk is full from the second commit on."""
+
+    def __init__(self, journal):
+        self._journal = journal
+        self.commits = 0
+
+    def __getattr__(self, name):
+        return getattr(self._journal, name)
+
+    async def commit(self, durable=False):
+        self.commits += 1
+        if self.commits > 1:
+            raise StoreError("disk full")
+        await self._journal.commit(durable)
+
+
+async def test_a_cancel_is_a_cancel_also_when_the_store_fails(talk):
+    talk.journal = FailingJournal(talk.journal)
+    host = RecordingHost(None)
+    turn = run_turn(agent(calls(call("terminal", "1", command="touch x"))), talk, user("go"), host)
+    await cancel_when(turn, host.asked.is_set)
+    assert host.of(ToolFinished)[0].result.is_error
+    assert [status.kind for status in host.of(StatusChanged)][-1] == "idle"
+
+
+async def test_a_turn_that_cannot_be_stored_is_an_error(talk):
+    talk.journal = FailingJournal(talk.journal)
+    with pytest.raises(StoreError):
+        await run_turn(agent(AssistantMessage("hello")), talk, user("hi"), RecordingHost())
+
+
+async def test_a_budget_that_ends_with_a_failing_model_is_summed_up_without_it(talk, tmp_path):
+    (tmp_path / "a").write_text("x")
+    loop = [calls(call("read_file", f"c{n}", path="a")) for n in range(2)]
+    scripted = Scripted(*loop, ProviderError("down", kind="server"))
+    host = RecordingHost()
+    result = await run_turn(agent(provider=scripted, max_calls=2), talk, user("go"), host)
+    assert result.stop == "max_turn_requests"
+    assert "read_file" in result.text
+    assert result.text in "".join(delta.text for delta in host.of(TextDelta))
+    assert find_disorder(talk.messages) is None
+
+
+async def test_only_an_empty_reply_is_called_empty(talk):
+    scripted = Scripted(calls(call("nope", "1")), AssistantMessage(""), AssistantMessage("ok"))
+    await run_turn(agent(provider=scripted), talk, user("go"), RecordingHost())
+    assert [bool(request.notes) for request in scripted.requests] == [False, False, True]

@@ -72,7 +72,8 @@ async def test_an_edit_shows_its_diff_in_the_question_and_lands_on_the_disk(edit
     assert target.read_text() == "one\nthree\n"
     diff = {"type": "diff", "path": str(target), "oldText": "one\ntwo\n", "newText": "one\nthree\n"}
     [question] = asked
-    assert question["toolCall"]["content"] == [diff]
+    reason = {"type": "content", "content": {"type": "text", "text": "This changes files."}}
+    assert question["toolCall"]["content"] == [diff, reason]
     assert {option["kind"] for option in question["options"]} == {
         "allow_once",
         "allow_always",
@@ -272,3 +273,13 @@ async def test_linked_and_embedded_files_reach_the_model_in_order(editor, model,
     order = [text.index(word) for word in ("see", "half", "print(1)", "_future", "end")]
     assert order == sorted(order)
     assert str(folder / "50% done.md") in text
+
+
+@pytest.mark.parametrize("uri", ["file://[::1", "/" + "x" * 5000, "file:///a%00b", "https://example.org/a b", "weird:"])
+async def test_a_link_that_leads_nowhere_does_not_cost_the_prompt(editor, model, project, uri):
+    session = await editor.new_session(project)
+    prompt = [{"type": "resource_link", "name": "that one", "uri": uri}, {"type": "text", "text": "look"}]
+    await editor.request("session/prompt", {"sessionId": session, "prompt": prompt})
+    sent = str(model.requests[0].messages[-1]["content"])
+    assert "that one" in sent
+    assert "look" in sent

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing, asynccontextmanager, suppress
+from contextlib import aclosing, asynccontextmanager
+
+from hermes_acp.agent.waiting import uncancelled
 
 MOST_WAITING = 4 * 1024 * 1024
 """Bytes that may wait to be taken; the connection is not read further until some are."""
@@ -70,5 +72,4 @@ async def gathered(source: AsyncGenerator[bytes, None]) -> AsyncIterator[Blocks]
         yield blocks
     finally:
         task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+        await uncancelled(asyncio.wait({task}))

@@ -41,7 +41,7 @@ def register(call: Call[App], params: PromptParams) -> None:
 
 
 async def prompt(call: Call[App], params: PromptParams) -> dict[str, Any]:
-    """Run the turn; a cancelled one is answered, never an error (spec: conformance 41)."""
+    """Run the turn; a cancelled one is answered, never an error."""
     entry: _Entry | None = call.state
     if entry is None:
         raise SessionNotFound(params.session_id)
