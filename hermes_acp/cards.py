@@ -10,8 +10,8 @@ from hermes_acp.messages import Image
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
 """ACP's words for what a tool does (schema v1, ToolKind)."""
 
-Effect = Literal["read", "edit", "execute"]
-"""What a call does to the person's machine: nothing, change files, or run a program."""
+Effect = Literal["read", "edit", "execute", "stop"]
+"""What a call does to the person's machine: nothing, change files, run a program, or end one that it started."""
 
 
 @dataclass(frozen=True, slots=True)

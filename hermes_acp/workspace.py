@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -41,6 +42,31 @@ class Completed:
     output: str
     timed_out: bool = False
     terminal_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A background command at one moment: its output so far (head and tail when it is long), for how many
+    seconds it has run, and its exit code (negative: killed by that signal; None: it still runs)."""
+
+    output: str
+    seconds: float
+    exit_code: int | None = None
+
+
+class Background(Protocol):
+    """A command that runs on beside the turns of its session."""
+
+    @property
+    def line(self) -> str: ...
+
+    def look(self) -> Look: ...
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until it has ended, but no longer than that. Cancelling ends the waiting only."""
+
+    async def kill(self) -> None:
+        """End it, with everything it has started."""
 
 
 class Show(Protocol):
@@ -84,5 +110,12 @@ class Workspace(Protocol):
     async def run(self, command: Command, on_output: Show) -> Completed:
         """Run a command to its end; `on_output` gets what is to be shown so far. Cancelling kills it."""
 
+    async def start(self, command: Command) -> str:
+        """Start a command in the background, without a limit of time; its id."""
+
+    @property
+    def background(self) -> Mapping[str, Background]:
+        """The background commands of the session by their ids, in the order they were started."""
+
     async def aclose(self) -> None:
-        """End what commands of the session have left running."""
+        """End what commands of the session have left running, and its background commands."""

@@ -6,6 +6,7 @@ import asyncio
 import errno
 import os
 import signal
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,10 +29,12 @@ class Child(asyncio.SubprocessProtocol):
     def __init__(self, on_data: Callable[[int, bytes], None]) -> None:
         self.exited = asyncio.Event()
         self.closed = asyncio.Event()
+        self._ended: float | None = None
         self._on_data = on_data
         self._open = {1, 2}
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._began = time.monotonic()
         self._transport = cast(asyncio.SubprocessTransport, transport)
         GUARDIAN.began(self.pid)
 
@@ -45,6 +48,7 @@ class Child(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         GUARDIAN.ended(self.pid)
+        self._ended = time.monotonic()
         self.exited.set()
 
     @property
@@ -56,6 +60,11 @@ class Child(asyncio.SubprocessProtocol):
         """The exit code, negative for a signal; -9 while it is not known."""
         code = self._transport.get_returncode()
         return -9 if code is None else code
+
+    @property
+    def seconds(self) -> float:
+        """For how long it has run, or had when it ended."""
+        return (time.monotonic() if self._ended is None else self._ended) - self._began
 
     def close(self) -> None:
         """Let go of the pipes of a process that has ended."""

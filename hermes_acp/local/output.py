@@ -69,6 +69,26 @@ class Excerpt:
             self._dropped += over
 
 
+class Recording:
+    """The readable head and tail of bytes that arrive in pieces, in bounded memory."""
+
+    def __init__(self) -> None:
+        self._decoder = PlainDecoder()
+        self._excerpt = Excerpt()
+
+    def feed(self, data: bytes) -> None:
+        """Add a piece to the end."""
+        self._excerpt.feed(self._decoder.feed(data))
+
+    def finish(self) -> None:
+        """There will be no more; what was held back is part of the text."""
+        self._excerpt.feed(self._decoder.finish())
+
+    def text(self) -> str:
+        """The text so far, with a line in place of what was left out."""
+        return self._excerpt.text()
+
+
 class Live:
     """Calls `show` with what `text` gives: soon after a change, at most once in `interval` seconds."""
 

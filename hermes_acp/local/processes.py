@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import secrets
 import signal
+from collections.abc import Callable
+from functools import partial
 
 from hermes_acp.errors import ToolError
 from hermes_acp.local import child, environment, survivors
+from hermes_acp.local.background import BackgroundCommand
 from hermes_acp.local.child import Child
-from hermes_acp.local.output import Excerpt, Live, PlainDecoder
+from hermes_acp.local.output import Live, Recording
 from hermes_acp.local.waiting import surely, within
 from hermes_acp.text import head_and_tail
 from hermes_acp.workspace import Command, Completed, Show
@@ -17,16 +20,20 @@ from hermes_acp.workspace import Command, Completed, Show
 _LIVE = 8_000
 _GRACE = 0.25
 _PATIENCE = 0.4
+_MOST_BACKGROUND = 32
 
 
 class Shell:
     """The commands of one session.
 
     A command that is cancelled or runs out of time is ended with everything it started. One that ends by
-    itself may leave processes running in the background; these end with `aclose`.
+    itself may leave processes running in the background; these end with `aclose`, as do the commands that
+    were started in the background.
     """
 
     def __init__(self) -> None:
+        self.background: dict[str, BackgroundCommand] = {}
+        self._started = 0
         self._tag = secrets.token_hex(12)
         self._children: set[Child] = set()
         self._closed = False
@@ -37,11 +44,9 @@ class Shell:
         Raises:
             ToolError: it cannot be started.
         """
-        if self._closed:
-            raise ToolError("The session is closed; no command can run.")
-        tag = f"{self._tag}.{secrets.token_hex(8)}"
+        tag = self._new_tag()
         listener = _Listener(on_output)
-        started = await self._start(command, tag, listener)
+        started = await self._start(command, tag, listener.take)
         try:
             timed_out = not await within(command.timeout, started.exited.wait())
             if timed_out:
@@ -55,6 +60,25 @@ class Shell:
             self._let_go()
         return Completed(started.exit_code, listener.text(), timed_out=timed_out)
 
+    async def start(self, command: Command) -> str:
+        """Start a command in the background; its id. Of those that have ended the oldest are forgotten.
+
+        Raises:
+            ToolError: it cannot be started, or too many run already.
+        """
+        tag = self._new_tag()
+        self._make_room()
+        recording = Recording()
+        started = await self._start(command, tag, lambda fd, data: recording.feed(data))
+        self._started += 1
+        name = f"p{self._started}"
+        self.background[name] = BackgroundCommand(command.line, started, recording, partial(self._kill, started, tag))
+        return name
+
+    def runs_in_background(self) -> bool:
+        """Whether a background command has not ended."""
+        return any(not command.child.exited.is_set() for command in self.background.values())
+
     async def aclose(self) -> None:
         """End every process that the commands of this session have left, and refuse new commands."""
         self._closed = True
@@ -63,13 +87,34 @@ class Shell:
         for ended in left:
             await ended.end()
 
-    async def _start(self, command: Command, tag: str, listener: _Listener) -> Child:
+    def _new_tag(self) -> str:
+        if self._closed:
+            raise ToolError("The session is closed; no command can run.")
+        return f"{self._tag}.{secrets.token_hex(8)}"
+
+    def _make_room(self) -> None:
+        self._let_go()
+        if len(self.background) < _MOST_BACKGROUND:
+            return
+        ended = next((name for name, command in self.background.items() if command.child.exited.is_set()), None)
+        if ended is None:
+            raise ToolError(f"{_MOST_BACKGROUND} commands run in the background already; end one with process first.")
+        del self.background[ended]
+
+    async def _kill(self, started: Child, tag: str) -> None:
+        """The number of a process that has ended may be another's: then only what carries the tag is ended."""
+        if started.exited.is_set():
+            await surely(asyncio.to_thread(survivors.end, tag))
+        else:
+            await self._stop(started, tag)
+
+    async def _start(self, command: Command, tag: str, take: Callable[[int, bytes], None]) -> Child:
         starting = asyncio.ensure_future(
             child.start(
                 environment.shell(command.line),
                 cwd=command.cwd,
                 environment=environment.for_command(tag),
-                on_data=listener.take,
+                on_data=take,
             )
         )
         try:
@@ -110,23 +155,22 @@ class _Listener:
     """What is kept and shown of a command's output, until it is closed; the rest is only drained."""
 
     def __init__(self, on_output: Show) -> None:
-        self._decoder = PlainDecoder()
-        self._excerpt = Excerpt()
-        self._live = Live(on_output, lambda: head_and_tail(self._excerpt.text(), _LIVE))
+        self._recording = Recording()
+        self._live = Live(on_output, lambda: head_and_tail(self._recording.text(), _LIVE))
         self._closed = False
 
     def take(self, fd: int, data: bytes) -> None:
         if not self._closed:
-            self._excerpt.feed(self._decoder.feed(data))
+            self._recording.feed(data)
             self._live.changed()
 
     def close(self) -> None:
         self._closed = True
-        self._excerpt.feed(self._decoder.finish())
+        self._recording.finish()
         self._live.close()
 
     def text(self) -> str:
-        return self._excerpt.text()
+        return self._recording.text()
 
 
 async def _gone(started: Child) -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hermes_acp.local import files, paths, writing
 from hermes_acp.local.processes import Shell
 from hermes_acp.local.seen import Seen
 from hermes_acp.local.waiting import surely
-from hermes_acp.workspace import Command, Completed, Lines, Show
+from hermes_acp.workspace import Background, Command, Completed, Lines, Show
 
 
 class LocalWorkspace:
@@ -49,14 +49,14 @@ class LocalWorkspace:
             digest, lines = await asyncio.to_thread(_lines_and_digest, path, first, count, max_bytes, stopped.is_set)
         finally:
             stopped.set()
-        self._seen.note(path, digest)
+        self._note(path, digest)
         return lines
 
     async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> None:
         if replacing is not None and not self._seen.agrees(path, files.digest_of(replacing)):
             raise writing.changed(path)
         await surely(asyncio.to_thread(writing.write, path, data, replacing))
-        self._seen.note(path, files.digest_of(data))
+        self._note(path, files.digest_of(data))
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:
@@ -64,9 +64,21 @@ class LocalWorkspace:
         finally:
             self._seen.command_ran()
 
+    async def start(self, command: Command) -> str:
+        self._seen.command_ran()
+        return await self._shell.start(command)
+
+    @property
+    def background(self) -> Mapping[str, Background]:
+        return self._shell.background
+
+    def runs_in_background(self) -> bool:
+        """Whether a command of ours may change a file at any moment."""
+        return self._shell.runs_in_background()
+
     def saw(self, path: Path, data: bytes) -> None:
         """The file holds this now, by an edit of ours that went another way."""
-        self._seen.note(path, files.digest_of(data))
+        self._note(path, files.digest_of(data))
 
     def command_ran(self) -> None:
         """A command of ours ran elsewhere, and may have changed any file."""
@@ -75,6 +87,11 @@ class LocalWorkspace:
     async def aclose(self) -> None:
         """End every process that commands of this session have left running."""
         await self._shell.aclose()
+
+    def _note(self, path: Path, digest: bytes | None) -> None:
+        self._seen.note(path, digest)
+        if self.runs_in_background():
+            self._seen.command_ran()
 
 
 def _lines_and_digest(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -15,7 +16,7 @@ from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.protocol.editor_files import EditorFiles, in_the_style_of, same_text, survives_editor
 from hermes_acp.protocol.editor_terminals import EditorTerminals, NoTerminal
 from hermes_acp.text import clean
-from hermes_acp.workspace import Command, Completed, Lines, Show
+from hermes_acp.workspace import Background, Command, Completed, Lines, Show
 
 _SAVED_SECONDS = 1.0
 _LOOK_SECONDS = 0.02
@@ -129,6 +130,15 @@ class EditorWorkspace:
             self._memory.command_ran()
             self._local.command_ran()
 
+    async def start(self, command: Command) -> str:
+        """A background command runs on this machine: an editor's terminal is released when its card ends."""
+        self._memory.command_ran()
+        return await self._local.start(command)
+
+    @property
+    def background(self) -> Mapping[str, Background]:
+        return self._local.background
+
     async def aclose(self) -> None:
         await self._local.aclose()
 
@@ -155,6 +165,8 @@ class EditorWorkspace:
         return self._right_one(path, disk, in_the_style_of(disk, buffer))
 
     def _right_one(self, path: Path, disk: bytes, held: bytes) -> bytes:
+        if self._local.runs_in_background():
+            self._memory.command_ran()
         disk_is_right = self._memory.disk_is_right(path, disk, held)
         if disk_is_right is None:
             raise ToolError(

@@ -77,6 +77,8 @@ class Approvals:
                 return self._edit_concern(action, roots)
             case "read":
                 return _read_concern(action, roots)
+            case "stop":
+                return ""
 
     def _edit_concern(self, action: Action, roots: tuple[Path, ...]) -> str:
         if concern := _path_concern(action, roots):

@@ -47,9 +47,10 @@ class Tool:
     """A tool of the model.
 
     `params` is what the model fills in; its docstring and field descriptions are what the model reads.
-    `effect` is the strongest effect any call can have: "read" tools stay in plan mode. `prepare` checks and
-    reads, and changes nothing. `paths` names the files a call will touch, from its arguments alone, so that
-    calls on one file can be kept in order. An `interactive` tool asks the person.
+    `effect` is what its calls can do to files and programs: "read" tools stay in plan mode (where a call that
+    stops something is refused by itself). `prepare` checks and reads, and changes nothing. `paths` names the
+    files a call will touch, from its arguments alone, so that calls on one file can be kept in order. An
+    `interactive` tool asks the person.
     """
 
     name: str

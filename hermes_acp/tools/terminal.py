@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 from functools import partial
 
@@ -16,14 +17,17 @@ from hermes_acp.workspace import Command, Completed
 
 _LONGEST = 3_600
 _TITLE = 200
+_AT_ONCE = 0.1
+"""Seconds in which a background command that cannot work mostly ends."""
 
 
 class Terminal(Params):
     """Run a shell command in the session's folder and return its output and exit code. There is no input: programs
-    that ask questions get none. Each call is a new shell. Start servers with & in the background."""
+    that ask questions get none. Each call is a new shell."""
 
     command: str
     timeout: float = Field(120, description="Seconds, at most 3600.")
+    background: bool = Field(False, description="For servers and watchers: return at once; see process.")
 
 
 async def prepare(args: Terminal, ctx: ToolContext) -> Action:
@@ -36,9 +40,23 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
         raise ToolError("The command is blank; give a shell command line.")
     if "\0" in args.command:
         raise ToolError("The command holds a NUL character; no program can be given one. Nothing was run.")
+    if args.background:
+        begin = partial(_start, Command(args.command, ctx.workspace.cwd, math.inf), ctx)
+        return Action(f"In the background: {title(args.command)}", begin, "execute", command=args.command)
     seconds = min(max(args.timeout, 1), _LONGEST)
     command = Command(args.command, ctx.workspace.cwd, seconds)
-    return Action(_title(args.command), partial(_run, command, ctx), "execute", command=args.command)
+    return Action(title(args.command), partial(_run, command, ctx), "execute", command=args.command)
+
+
+async def _start(command: Command, ctx: ToolContext) -> ToolResult:
+    name = await ctx.workspace.start(command)
+    started = ctx.workspace.background[name]
+    await started.wait(_AT_ONCE)
+    look = started.look()
+    if look.exit_code is None:
+        return ToolResult(f"{name} runs in the background. process tells how it is and ends it.", raw={"id": name})
+    text = f"{look.output}\n[{name} has ended already: {ending(look.exit_code)}]".lstrip("\n")
+    return ToolResult(text, is_error=look.exit_code != 0, raw={"id": name, "exit_code": look.exit_code})
 
 
 async def _run(command: Command, ctx: ToolContext) -> ToolResult:
@@ -55,11 +73,16 @@ async def _run(command: Command, ctx: ToolContext) -> ToolResult:
 def _ending(completed: Completed, seconds: float) -> str:
     if completed.timed_out:
         return f"stopped after {seconds:g} seconds with all that it had started; a longer timeout may be set"
-    if completed.exit_code is None:
+    return ending(completed.exit_code)
+
+
+def ending(exit_code: int | None) -> str:
+    """In words, how a command ended."""
+    if exit_code is None:
         return "ended; its exit code is not known"
-    if completed.exit_code < 0:
-        return f"killed by signal {-completed.exit_code}{_signal_name(-completed.exit_code)}"
-    return f"exit code {completed.exit_code}"
+    if exit_code < 0:
+        return f"killed by signal {-exit_code}{_signal_name(-exit_code)}"
+    return f"exit code {exit_code}"
 
 
 def _signal_name(number: int) -> str:
@@ -74,7 +97,7 @@ def _raw(completed: Completed) -> dict[str, object]:
     return raw
 
 
-def _title(command: str) -> str:
+def title(command: str) -> str:
     """The command in one line; of a long one both ends, so that nothing can be pushed out of sight."""
     line = " ⏎ ".join(visible(command.strip()).splitlines())
     if len(line) <= _TITLE:

@@ -45,6 +45,7 @@ async def test_both_ways_to_set_the_mode_announce_both_forms(editor, model, proj
         "read_file",
         "list_files",
         "search_files",
+        "process",
     }
 
 

@@ -108,8 +108,8 @@ async def test_a_store_without_permission_is_an_error_until_it_is_given_back(hom
         await editor.initialize()
         for method, params in requests(session, project):
             await assert_refused(editor, method, params, "Permission denied")
-        assert database.read_bytes() == before
         database.chmod(0o600)
+        assert database.read_bytes() == before
         await assert_all_there(editor, session, project)
 
 
