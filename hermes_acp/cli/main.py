@@ -101,7 +101,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def _commands_help() -> str:
-    return "commands:\n" + "".join(f"  {name:<10}{command.summary}\n" for name, command in COMMANDS.items())
+    return "commands:\n" + "".join(f"  {name:<14}{command.summary}\n" for name, command in COMMANDS.items())
 
 
 def _unknown(name: str) -> str:
@@ -129,11 +129,16 @@ def _with_settings(module: str) -> Callable[[Mapping[str, str], Sequence[str]], 
     return start
 
 
-def _demo(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
-    if overrides:
-        raise ConfigError("the options of demo stand after its name")
-    status: int = import_module("hermes_acp.demo").run(list(arguments))
-    return status
+def _without_settings(name: str, module: str) -> Callable[[Mapping[str, str], Sequence[str]], int]:
+    """A command that reads its own arguments and knows no settings."""
+
+    def start(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
+        if overrides:
+            raise ConfigError(f"the options of {name} stand after its name")
+        status: int = import_module(module).run(list(arguments))
+        return status
+
+    return start
 
 
 def _speak_utf8() -> None:
@@ -146,5 +151,8 @@ def _speak_utf8() -> None:
 COMMANDS: Mapping[str, Command] = {
     "setup": Command("choose a model and store its key", _with_settings("hermes_acp.cli.setup")),
     "doctor": Command("show what is found here, and what is missing", _with_settings("hermes_acp.cli.doctor")),
-    "demo": Command("watch the agent at work, without any model", _demo),
+    "demo": Command("watch the agent at work, without any model", _without_settings("demo", "hermes_acp.demo")),
+    "trajectories": Command(
+        "check files of trajectories", _without_settings("trajectories", "hermes_acp.cli.trajectories")
+    ),
 }
