@@ -71,6 +71,13 @@ class AcpConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class TrajectoriesConfig:
+    """`save`: whether the turns of editors' sessions are kept as trajectories in the state folder."""
+
+    save: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything a config file can say."""
 
@@ -78,6 +85,7 @@ class Config:
     agent: AgentConfig = field(default_factory=AgentConfig)
     approvals: ApprovalsConfig = field(default_factory=ApprovalsConfig)
     acp: AcpConfig = field(default_factory=AcpConfig)
+    trajectories: TrajectoriesConfig = field(default_factory=TrajectoriesConfig)
 
 
 def parse_config(data: Mapping[str, Any], source: str) -> Config:
@@ -123,6 +131,7 @@ def build_config(values: Mapping[str, Any]) -> Config:
         agent=AgentConfig(**_table("agent", values)),
         approvals=ApprovalsConfig(**_table("approvals", values)),
         acp=AcpConfig(**_table("acp", values)),
+        trajectories=TrajectoriesConfig(**_table("trajectories", values)),
     )
 
 
@@ -295,6 +304,7 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "approvals.mode": _mode,
     "approvals.timeout": partial(_time, unit="seconds", least=0.0),
     "acp.announce": partial(_choice, choices=("always", "never")),
+    "trajectories.save": _yes_or_no,
     "acp.idle_minutes": partial(_time, unit="minutes", least=0.0),
 }
 """The check of every key that works, by dotted key."""
@@ -311,7 +321,6 @@ _LATER = frozenset(
         "credentials",
         "delegation",
         "fallback_providers",
-        "trajectories",
     }
 )
 _TABLES = frozenset(key.split(".")[0] for key in CHECKS)

@@ -62,6 +62,10 @@ class Account:
         agent = models.agent(model if model in models.names else models.names[0])
         return replace(agent, max_calls=config.agent.max_turns)
 
+    def trajectories(self, config: Config) -> Path | None:
+        """The folder that keeps the trajectories of sessions with these settings; None: they are not kept."""
+        return self._current().home.state if config.trajectories.save else None
+
     def warm(self) -> None:
         """Load in the background what the first prompt needs."""
         if self._models is not None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent, Stop, run_turn
 from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.titles import ask_title, title_question
 from hermes_acp.errors import HermesError
 from hermes_acp.events import Notice, TextDelta, UserPrompted
@@ -31,7 +33,8 @@ class Session:
     """One open session: what it talks about, how it is shown, what may be set in it.
 
     `agent` gives the agent for a model at the moment of asking: keys and models may change in between.
-    `notices` are shown at the start of the next turn, when the editor is looking.
+    `notices` are shown at the start of the next turn, when the editor is looking. `trajectories` is the
+    folder where each turn leaves one; None: nowhere.
     """
 
     conversation: Conversation
@@ -42,6 +45,7 @@ class Session:
     title: Title
     turns: Turns = field(default_factory=Turns)
     notices: list[Notice] = field(default_factory=list)
+    trajectories: Path | None = None
 
     @property
     def id(self) -> str:
@@ -92,7 +96,8 @@ class Session:
             return "end_turn"
         message = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
         self.title.begin(text_of(blocks))
-        result = await run_turn(self.agent(self.options.model), self.conversation, message, self.host)
+        run = SavedTurns(self.trajectories, self.options.model).run if self.trajectories else run_turn
+        result = await run(self.agent(self.options.model), self.conversation, message, self.host)
         return _stop_reason(result.stop)
 
     def settle(self) -> None:
