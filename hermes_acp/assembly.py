@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.prompt_builder import build_system_prompt
@@ -11,28 +13,41 @@ from hermes_acp.agent.providers.base import Provider
 from hermes_acp.agent.providers.chat_completions import ChatCompletions
 from hermes_acp.agent.providers.continued import Continued
 from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.model_list import ListedModel
 from hermes_acp.agent.providers.retry import Retrying
 from hermes_acp.config import Config
-from hermes_acp.errors import ConfigError
+from hermes_acp.errors import ConfigError, ProviderError
 from hermes_acp.settings import ModelEndpoint
 from hermes_acp.settings.providers import DEMO
 from hermes_acp.tools.registry import discover
 
+log = logging.getLogger(__name__)
+
 
 @dataclass(slots=True)
 class Models:
-    """The models of one configuration; each is built when first used and kept."""
+    """The models of one endpoint; each is built when first used and kept."""
 
     endpoint: ModelEndpoint
     config: Config
+    _listed: dict[str, ListedModel] = field(default_factory=dict)
+    _admitted: set[str] = field(default_factory=set)
     _agents: dict[str, Agent] = field(default_factory=dict)
     _clients: list[ChatCompletions] = field(default_factory=list)
-    _warming: asyncio.Task[None] | None = None
+    _preparing: asyncio.Task[None] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The models a session may choose from, the configured one first."""
-        return (self.endpoint.model,)
+        return tuple(dict.fromkeys((self.endpoint.model, *self._listed)))
+
+    def admit(self, model: str) -> None:
+        """Let a model be used that the endpoint has not listed, or not yet."""
+        self._admitted.add(model)
+
+    def knows(self, model: str) -> bool:
+        """Whether a session may use this model."""
+        return model == self.endpoint.model or model in self._listed or model in self._admitted
 
     def agent(self, model: str) -> Agent:
         """The agent that a model answers through.
@@ -42,20 +57,44 @@ class Models:
         """
         if model not in self._agents:
             self._agents[model] = self._build(model)
-        return self._agents[model]
+        return replace(self._agents[model], window=self._window(model))
 
-    def warm(self) -> None:
-        """Start to load what the first prompt will need, without waiting for it."""
+    def warm(self, listed: Callable[[], None]) -> None:
+        """Load what the first prompt will need, then ask for the list of models, without waiting for it.
+
+        Args:
+            listed: called when the list has come. One that did not come is asked for again the next time.
+        """
         self.agent(self.endpoint.model)
-        if self._clients and self._warming is None:
-            self._warming = asyncio.get_running_loop().create_task(self._clients[0].warm())
+        idle = self._preparing is None or self._preparing.done()
+        if self._clients and idle and not self._listed:
+            self._preparing = asyncio.get_running_loop().create_task(self._prepare(self._clients[0], listed))
 
     async def aclose(self) -> None:
         """Close the connections to the models."""
-        if self._warming is not None:
-            self._warming.cancel()
+        if self._preparing is not None:
+            self._preparing.cancel()
         for client in self._clients:
             await client.aclose()
+
+    async def _prepare(self, client: ChatCompletions, listed: Callable[[], None]) -> None:
+        try:
+            await client.warm()
+            self._listed = {model.name: model for model in await client.models()}
+        except ProviderError as error:
+            log.info("the list of models did not come: %s", error)
+        else:
+            listed()
+
+    def _window(self, model: str) -> int:
+        """The size of a model's context: the person's word for the configured one, else the endpoint's."""
+        told = self._listed[model].window if model in self._listed else 0
+        return (self.endpoint.context_window if model == self.endpoint.model else 0) or told
+
+    def _sees_images(self, model: str) -> bool:
+        if model == self.endpoint.model:
+            return self.endpoint.sees_images
+        return model not in self._listed or self._listed[model].sees_images is not False
 
     def _build(self, model: str) -> Agent:
         return Agent(
@@ -63,7 +102,6 @@ class Models:
             toolbox=discover(),
             build_system=build_system_prompt,
             max_calls=self.config.agent.max_turns,
-            window=self.endpoint.context_window,
             titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
         )
 
@@ -82,7 +120,7 @@ class Models:
         place = self.endpoint
         stall_timeout = self.config.agent.stall_timeout
         client = ChatCompletions(
-            Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, place.sees_images)
+            Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, self._sees_images(model))
         )
         self._clients.append(client)
         return client

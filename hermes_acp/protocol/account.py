@@ -45,12 +45,19 @@ class Account:
             ConfigError: a setting is wrong.
         """
         models = self._present()
-        model = stored.get("model", "")
-        return Options(
+        model, address = stored.get("model", ""), models.endpoint.base_url
+        chosen = bool(model) and stored.get("address") == address
+        if chosen:
+            models.admit(model)
+        options = Options(
             mode=_mode(stored.get("mode", ""), self.config(cwd).approvals.mode),
-            model=model if model in models.names else models.names[0],
-            models=models.names,
+            model=model if models.knows(model) else models.names[0],
+            models=(),
+            address=address,
+            chosen=chosen,
         )
+        options.offer(models.names)
+        return options
 
     def agent(self, model: str, config: Config) -> Agent:
         """The agent that a session of this model and these settings uses now.
@@ -59,17 +66,22 @@ class Account:
             CredentialsMissing: the person has logged out.
         """
         models = self._present()
-        agent = models.agent(model if model in models.names else models.names[0])
+        agent = models.agent(model if models.knows(model) else models.names[0])
         return replace(agent, max_calls=config.agent.max_turns)
 
     def trajectories(self, config: Config) -> Path | None:
         """The folder that keeps the trajectories of sessions with these settings; None: they are not kept."""
         return self._current().home.state if config.trajectories.save else None
 
-    def warm(self) -> None:
-        """Load in the background what the first prompt needs."""
-        if self._models is not None:
-            self._models.warm()
+    def warm(self, listed: Callable[[tuple[str, ...]], None]) -> None:
+        """Load in the background what the first prompt needs, then look what models there are.
+
+        Args:
+            listed: is told the models that may be chosen, once more of them are known.
+        """
+        models = self._models
+        if models is not None:
+            models.warm(lambda: listed(models.names) if models is self._models else None)
 
     async def authenticate(self) -> None:
         """Look again for a model, and end a logout if there is one.

@@ -30,7 +30,8 @@ class App:
         session.notices += [_not_connected(server.name) for server in mcp_servers]
         if self.store.problem:
             session.notices.append(Notice("warning", "About the stored sessions", self.store.problem))
-        self.account.warm()
+        session.appear()
+        self.account.warm(self.sessions.offer_models)
 
     async def closing(self) -> None:
         """The editor has gone: stop everything, keep everything."""

@@ -17,15 +17,26 @@ _MODE_TEXTS: dict[Mode, tuple[str, str]] = {
 
 @dataclass(slots=True)
 class Options:
-    """The values a session runs with. `models` are the ones that may be chosen, `model` among them."""
+    """The values a session runs with. `models` are the ones that may be chosen, `model` among them.
+
+    `address` is where the models are; `chosen` says that the person has chosen the model there. Such a
+    choice holds for as long as the address does, whether or not it is listed at the moment.
+    """
 
     mode: Mode
     model: str
     models: tuple[str, ...]
+    address: str = ""
+    chosen: bool = False
 
     def values(self) -> dict[str, str]:
-        """The present values by option id, as they are stored."""
-        return {"mode": self.mode, "model": self.model}
+        """The present values by option id, as they are stored, and the address of a chosen model."""
+        values = {"mode": self.mode, "model": self.model}
+        return {**values, "address": self.address} if self.chosen else values
+
+    def offer(self, models: tuple[str, ...]) -> None:
+        """Let these models be chosen; the present one stays among them."""
+        self.models = models if self.model in models else (self.model, *models)
 
     def allowed(self, option: str) -> tuple[str, ...]:
         """The values an option can take; none for an option that does not exist."""
@@ -46,6 +57,7 @@ class Options:
         if value not in self.allowed(option):
             raise ValueError(f"{option} cannot be {value!r}")
         setattr(self, option, value)
+        self.chosen = self.chosen or option == "model"
 
 
 def mode_state(options: Options) -> dict[str, Any]:

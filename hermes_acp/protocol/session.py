@@ -46,6 +46,8 @@ class Session:
     turns: Turns = field(default_factory=Turns)
     notices: list[Notice] = field(default_factory=list)
     trajectories: Path | None = None
+    _known: bool = False
+    _models_told: tuple[str, ...] = ()
 
     @property
     def id(self) -> str:
@@ -59,7 +61,23 @@ class Session:
 
     def state(self) -> dict[str, Any]:
         """What new, load, resume and fork answer with."""
+        self._models_told = self.options.models
         return {"modes": mode_state(self.options), "configOptions": config_options(self.options)}
+
+    def appear(self) -> None:
+        """The editor has been told of the session: only from here on it may be sent changes."""
+        self._known = True
+        self._tell_models()
+
+    def offer_models(self, models: tuple[str, ...]) -> None:
+        """Let these models be chosen too."""
+        self.options.offer(models)
+        self._tell_models()
+
+    def _tell_models(self) -> None:
+        if self._known and self._models_told != self.options.models:
+            self._models_told = self.options.models
+            self.host.update(config_option_update(config_options(self.options)))
 
     async def set_option(self, option: str, value: str, field_name: str) -> None:
         """Set an option and store it.

@@ -112,6 +112,11 @@ class Sessions:
             session.host.replay(event)
             await session.host.ready()
 
+    def offer_models(self, models: tuple[str, ...]) -> None:
+        """Let these models be chosen in every open session."""
+        for session in self._open.values():
+            session.offer_models(models)
+
     async def close(self, session: Session) -> None:
         """Cancel the session's prompts, wait until they are answered, end its processes, free it."""
         self._open.pop(session.id, None)

@@ -4,7 +4,7 @@ In a test::
 
     async with ModelServer() as server:
         server.say("Hello.", Say(calls=[Call("read_file", {"path": "a"})]), fail(503, "busy"))
-        ...                       # the base URL is server.url, the model "fake"
+        ...                       # the base URL is server.url, any model name
         assert server.requests[0].body["messages"]
 
 As a process, `python -m tests.fakes.model_server --tokens 10000` prints one JSON line with its port and
@@ -67,17 +67,26 @@ class ModelServer:
     else by `default`. A request that breaks a rule of strict servers is answered 400 and uses up no reply.
 
     Attributes:
+        models: the names that it lists.
+        list_answer: what it says instead of them.
+        listed: how often it was asked for them.
         requests: every completion request, valid or not, in order of arrival.
         aborted: those whose client hung up before the answer was whole.
         problems: the rules that requests broke; a test of good behaviour asserts that it is empty.
     """
 
     def __init__(
-        self, default: Reply | str = "Done.", *, refused: tuple[str, ...] = (), models: tuple[str, ...] = ("fake",)
+        self,
+        default: Reply | str = "Done.",
+        *,
+        refused: tuple[str, ...] = (),
+        models: tuple[str, ...] = ("fake-model",),
     ) -> None:
         self.default = _reply(default)
         self.refused = refused
         self.models = models
+        self.list_answer: Status | None = None
+        self.listed = 0
         self.requests: list[Received] = []
         self.aborted: list[Received] = []
         self.problems: list[str] = []
@@ -128,6 +137,12 @@ class ModelServer:
             record.append(item)
             self._changed.notify_all()
 
+    async def count_listing(self) -> None:
+        """Take note that the models were asked for."""
+        async with self._changed:
+            self.listed += 1
+            self._changed.notify_all()
+
     def answer(self, received: Received) -> Reply:
         """The reply to a request: what it did wrong, or what the script says."""
         problem = broken_rule(received.body, self.refused)
@@ -174,7 +189,10 @@ class _Connection:
             self.server.say(*(_from_json(item) for item in json.loads(data)))
             await self._plain(Status(200, {"queued": True}))
         elif method == "GET" and path.endswith("/models"):
-            await self._plain(Status(200, _models(self.server.models)))
+            await self.server.count_listing()
+            answer = self.server.list_answer or Status(200, _models(self.server.models))
+            await asyncio.sleep(answer.first_delay)
+            await self._plain(answer)
         else:
             await self._plain(fail(404, f"no such address: {method} {path}"))
 

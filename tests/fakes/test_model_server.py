@@ -177,7 +177,7 @@ async def test_a_field_can_be_refused():
 
 
 async def test_models_are_listed(client):
-    assert (await client.get("/models")).json()["data"][0]["id"] == "fake"
+    assert (await client.get("/models")).json()["data"][0]["id"] == "fake-model"
 
 
 async def test_it_runs_as_a_process_and_takes_a_script_over_http():

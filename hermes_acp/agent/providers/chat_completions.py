@@ -15,6 +15,7 @@ from hermes_acp.agent.providers.chat_dialect import Dialect, adapted
 from hermes_acp.agent.providers.chat_encoding import chat_body
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.idle import Idle
+from hermes_acp.agent.providers.model_list import ListedModel, read_models
 from hermes_acp.agent.providers.reading import Reading, is_stream
 from hermes_acp.agent.providers.sight import Sight, in_sight, learned, told
 from hermes_acp.errors import ProviderError
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from openai import AsyncAPIResponse
 
     from hermes_acp.agent.providers.openai_sdk import OpenAIClient
+
+
+LIST_SECONDS = 5.0
+"""How long an endpoint may take to list its models."""
 
 
 class ChatCompletions:
@@ -54,6 +59,20 @@ class ChatCompletions:
         may lag: call it when nobody waits for an answer.
         """
         await self._connected()
+
+    async def models(self) -> tuple[ListedModel, ...]:
+        """The models that the endpoint offers.
+
+        Raises:
+            ProviderError: it does not tell, or not in time.
+        """
+        client = await self._connected()
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                body = await client.models(LIST_SECONDS)
+        except TimeoutError:
+            raise ProviderError(f"{self.name} has not listed its models in time.", kind="stalled") from None
+        return await asyncio.to_thread(read_models, body, self.name)
 
     async def aclose(self) -> None:
         """Close the connections; a later request opens new ones."""

@@ -64,6 +64,16 @@ class OpenAIClient:
         """
         return self._completions.create(model=self._endpoint.model, messages=[], stream=True, extra_body=body)
 
+    async def models(self, seconds: float) -> bytes:
+        """The endpoint's list of models as it comes, within so many seconds.
+
+        Raises:
+            ProviderError: it gives none.
+        """
+        with self.translated():
+            async with self._client.models.with_streaming_response.list(timeout=seconds) as response:
+                return await response.read()
+
     async def aclose(self) -> None:
         await self._client.close()
 

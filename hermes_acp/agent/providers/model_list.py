@@ -1,0 +1,86 @@
+"""What an endpoint tells of its models, in whatever form it does."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_acp.errors import ProviderError
+from hermes_acp.text import clean
+
+MAX_MODELS = 200
+"""More cannot be looked through; the newest are kept."""
+
+MAX_NAME = 200
+_WINDOWS = ("context_length", "context_window", "max_model_len", "loaded_context_length", "max_context_length")
+"""OpenRouter, Groq, vLLM, LM Studio."""
+
+_OTHER_KINDS = re.compile(
+    r"embed|rerank|moderation|whisper|transcribe|\btts\b|dall-e|imagen?\b|gpt-image|\bsora\b|\bveo\b|realtime|audio|speech|"
+    r"babbage|davinci|guard",
+    re.IGNORECASE,
+)
+"""Models that do not answer in a conversation, as far as their names tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """A model that an endpoint offers. `window` is in tokens, 0 when not told; `sees_images` None likewise."""
+
+    name: str
+    window: int = 0
+    sees_images: bool | None = None
+
+
+def read_models(body: bytes, provider: str) -> tuple[ListedModel, ...]:
+    """The models for conversations in the answer of an endpoint's list, at most `MAX_MODELS`, by name.
+
+    Raises:
+        ProviderError: it is no list of models.
+    """
+    try:
+        data = json.loads(body)
+    except (ValueError, RecursionError):
+        data = None
+    entries = data.get("data", data.get("models")) if isinstance(data, Mapping) else data
+    if not isinstance(entries, list):
+        raise ProviderError(f"{provider} does not list its models.", kind="malformed")
+    usable = [entry for entry in entries if isinstance(entry, Mapping) and _is_usable(entry)]
+    usable.sort(key=_made, reverse=True)
+    listed = {model.name: model for model in map(_listed, reversed(usable[:MAX_MODELS]))}
+    return tuple(sorted(listed.values(), key=lambda model: model.name.lower()))
+
+
+def _is_usable(entry: Mapping[str, Any]) -> bool:
+    name, takes = _name(entry), entry.get("supported_parameters")
+    if not name or len(name) > MAX_NAME or not name.isprintable() or entry.get("type") == "embeddings":
+        return False
+    return not _OTHER_KINDS.search(name) and (not isinstance(takes, list) or "tools" in takes)
+
+
+def _name(entry: Mapping[str, Any]) -> str:
+    name = entry.get("id") or entry.get("name")
+    return clean(name) if isinstance(name, str) else ""
+
+
+def _made(entry: Mapping[str, Any]) -> float:
+    made = entry.get("created")
+    return made if isinstance(made, int | float) else 0
+
+
+def _listed(entry: Mapping[str, Any]) -> ListedModel:
+    found = (entry.get(name) for name in _WINDOWS)
+    window = next((value for value in found if isinstance(value, int) and 0 < value < 2**31), 0)
+    return ListedModel(_name(entry), window, _sees_images(entry))
+
+
+def _sees_images(entry: Mapping[str, Any]) -> bool | None:
+    """As OpenRouter and LM Studio tell it."""
+    architecture = entry.get("architecture")
+    takes = architecture.get("input_modalities") if isinstance(architecture, Mapping) else None
+    if isinstance(takes, list):
+        return "image" in takes
+    return {"vlm": True, "llm": False}.get(str(entry.get("type")))
