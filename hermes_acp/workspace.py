@@ -88,6 +88,9 @@ class Workspace(Protocol):
     @property
     def roots(self) -> tuple[Path, ...]: ...
 
+    def set_further_roots(self, folders: tuple[Path, ...]) -> None:
+        """Replace the roots after `cwd`; holds from the next call on."""
+
     def resolve(self, path: str) -> Path:
         """The absolute path of what a model wrote, relative to `cwd`, every symbolic link resolved."""
 

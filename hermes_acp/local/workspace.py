@@ -21,7 +21,7 @@ class LocalWorkspace:
     """
 
     def __init__(self, cwd: Path, roots: tuple[Path, ...] = ()) -> None:
-        self._roots = tuple(dict.fromkeys(paths.real(folder) for folder in (cwd, *roots)))
+        self._roots = _real(cwd, *roots)
         self._seen = Seen()
         self._shell = Shell()
 
@@ -32,6 +32,9 @@ class LocalWorkspace:
     @property
     def roots(self) -> tuple[Path, ...]:
         return self._roots
+
+    def set_further_roots(self, folders: tuple[Path, ...]) -> None:
+        self._roots = _real(self.cwd, *folders)
 
     def resolve(self, path: str) -> Path:
         return paths.resolve(path, self.cwd)
@@ -92,6 +95,10 @@ class LocalWorkspace:
         self._seen.note(path, digest)
         if self.runs_in_background():
             self._seen.command_ran()
+
+
+def _real(*folders: Path) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(paths.real(folder) for folder in folders))
 
 
 def _lines_and_digest(

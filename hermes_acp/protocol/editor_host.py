@@ -80,7 +80,10 @@ class EditorHost:
                 self._send(event)
 
     def replay(self, event: Event) -> None:
-        """Send an event of an earlier turn. What was live only is not repeated (ACP: notices)."""
+        """Send an event of an earlier turn. What was live only is not repeated (ACP: notices), and every card
+        is a new one: the editor shows them in another place than before."""
+        if isinstance(event, ToolPrepared):
+            self._cards.discard(event.call_id)
         if not isinstance(event, Notice | ModelSwitched):
             self._send(event)
 

@@ -55,7 +55,7 @@ class EditorTerminals:
                 await self._quietly("terminal/kill", terminal_id)
             output = await self._quietly("terminal/output", terminal_id)
         except asyncio.CancelledError:
-            await uncancelled(self._within(self._quietly("terminal/kill", terminal_id)))
+            await uncancelled(self._within(self._stop(terminal_id)))
             raise
         finally:
             await uncancelled(self._within(self._quietly("terminal/release", terminal_id)))
@@ -91,6 +91,11 @@ class EditorTerminals:
         if not isinstance(terminal_id, str):
             raise NoTerminal("the editor named no terminal")
         return terminal_id
+
+    async def _stop(self, terminal_id: str) -> None:
+        """Kill, then ask for the output: until then the editor may not have shown the last of it."""
+        await self._quietly("terminal/kill", terminal_id)
+        await self._quietly("terminal/output", terminal_id)
 
     async def _ask(self, method: str, terminal_id: str) -> dict[str, Any]:
         answer = await self.peer.request(method, outbound.terminal(self.session_id, terminal_id))

@@ -90,6 +90,9 @@ class EditorWorkspace:
     def roots(self) -> tuple[Path, ...]:
         return self._local.roots
 
+    def set_further_roots(self, folders: tuple[Path, ...]) -> None:
+        self._local.set_further_roots(folders)
+
     def resolve(self, path: str) -> Path:
         return self._local.resolve(path)
 

@@ -59,6 +59,12 @@ class Session:
         self.title.leave()
         await self.conversation.workspace.aclose()
 
+    async def set_further_roots(self, folders: tuple[Path, ...]) -> None:
+        """Let the session reach into these folders and no other ones (ACP: additional directories)."""
+        self.conversation.workspace.set_further_roots(folders)
+        self.conversation.journal.update(roots=tuple(map(str, folders)))
+        await self.conversation.journal.commit()
+
     def state(self) -> dict[str, Any]:
         """What new, load, resume and fork answer with."""
         self._models_told = self.options.models

@@ -15,6 +15,7 @@ from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
+from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.config import Config
 from hermes_acp.errors import SessionNotFound
 from hermes_acp.local.workspace import LocalWorkspace
@@ -88,7 +89,10 @@ class Sessions:
         while closing := self._closing.get(record.id):
             await closing.wait()
         async with self._opening:
-            return self._open.get(record.id) or await self._reopen(record, place)
+            session = self._open.get(record.id) or await self._reopen(record, place)
+        if record.roots != tuple(map(str, place.roots)):
+            await session.set_further_roots(place.roots)
+        return session
 
     async def fork(self, session_id: str, place: Place) -> Session:
         """A new session that begins with what another one has finished; that one is left as it is.
@@ -108,7 +112,8 @@ class Sessions:
 
     async def replay(self, session: Session) -> None:
         """Show the editor everything that was shown in the session, in order; of very long cards both ends."""
-        for event in for_replay(await self.store.events(session.id)):
+        events = await self.store.events(session.id)
+        for event in for_replay(events if session.turns.busy else list(with_ended_cards(events))):
             session.host.replay(event)
             await session.host.ready()
 

@@ -105,6 +105,12 @@ class ModelServer:
         """Let a function of the request's body answer; None leaves it to the queue."""
         self._script = answer
 
+    def forget(self) -> None:
+        """Begin anew: nothing was asked, and there is nothing to say but the default."""
+        for record in (self.requests, self.aborted, self.problems, self._queue):
+            record.clear()
+        self._script = lambda body: None
+
     @property
     def port(self) -> int:
         assert self._server is not None

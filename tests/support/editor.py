@@ -139,12 +139,12 @@ class Editor:
         """Send a notification."""
         self.send({"jsonrpc": "2.0", "method": method, "params": params or {}})
 
-    def send(self, message: dict[str, Any]) -> None:
-        """Send any message as one line."""
-        self.sent.append(message)
-        if self.dialogue:
+    def send(self, *messages: dict[str, Any]) -> None:
+        """Send any messages, a line each, in one write."""
+        self.sent += messages
+        for message in messages if self.dialogue else ():
             self.dialogue.editor_says(message)
-        self.send_raw(json.dumps(message).encode() + b"\n")
+        self.send_raw(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
 
     def send_raw(self, data: bytes) -> None:
         """Send bytes as they are; the checks know nothing of them."""

@@ -46,6 +46,42 @@ def faults(name: str, value: Any, version: Version = "schema.json") -> list[str]
     return [f"{name} at /{'/'.join(map(str, error.absolute_path))}: {error.message[:200]}" for error in found]
 
 
+def strange_members(name: str, value: Any) -> list[str]:
+    """The members of a value that no part of the named definition speaks of: the schema takes them in."""
+    return _strange(value, [{"$ref": f"#/$defs/{name}"}], "")
+
+
+def _strange(value: Any, schemas: list[dict[str, Any]], place: str) -> list[str]:
+    parts = [part for schema in schemas for part in _parts(schema, value)]
+    if isinstance(value, list):
+        items = [part["items"] for part in parts if "items" in part]
+        return [fault for index, item in enumerate(value) for fault in _strange(item, items, f"{place}/{index}")]
+    known: dict[str, list[dict[str, Any]]] = {}
+    for part in parts:
+        for name, schema in part.get("properties", {}).items():
+            known.setdefault(name, []).append(schema)
+    if not isinstance(value, dict) or not known:
+        return []
+    own = [f"{place}/{name}" for name in value if name not in known]
+    shared = [name for name in value if name in known]
+    return own + [fault for name in shared for fault in _strange(value[name], known[name], f"{place}/{name}")]
+
+
+def _parts(schema: Any, value: Any) -> list[dict[str, Any]]:
+    """The schema, and all that it refers to and that the value fulfils."""
+    if not isinstance(schema, dict):
+        return []
+    found = [schema]
+    if "$ref" in schema:
+        found += _parts(definitions("schema.unstable.json")[schema["$ref"].rpartition("/")[2]], value)
+    for part in schema.get("allOf", ()):
+        found += _parts(part, value)
+    for part in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        if Draft202012Validator({"$defs": definitions("schema.unstable.json"), **part}).is_valid(value):
+            found += _parts(part, value)
+    return found
+
+
 def check_line(direction: Literal["request", "answer"], method: str, message: dict[str, Any]) -> list[str]:
     """What is wrong with one line: a call of `method`, or the answer to a call of it."""
     version: Version = "schema.unstable.json" if method in _UNSTABLE_METHODS else "schema.json"

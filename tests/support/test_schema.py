@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.support.schema import Dialogue, check_line, faults
+from tests.support.schema import Dialogue, check_line, faults, strange_members
 
 
 def request(id_: Any, method: str, **params: Any) -> dict[str, Any]:
@@ -106,6 +106,17 @@ def test_methods_that_do_not_exist_are_found_and_extensions_are_not() -> None:
     assert dialogue().agent_says({"jsonrpc": "2.0", "method": "session/prompt", "params": {}})
     assert not dialogue().agent_says({"jsonrpc": "2.0", "method": "_hermes/status", "params": {}})
     assert not dialogue().agent_says({"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": 1}})
+
+
+def test_a_member_that_the_protocol_does_not_know_is_found_at_every_depth() -> None:
+    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x", "extra": 1}}
+    said = {"sessionId": "s", "update": chunk, "_meta": {"anything": {"goes": 1}}}
+    assert strange_members("SessionNotification", said) == ["/update/content/extra"]
+    card = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "rawOutput": {"free": {"form": 1}}, "own": 1}
+    assert strange_members("SessionNotification", {"sessionId": "s", "update": card}) == ["/update/own"]
+    options = [{"optionId": "o", "name": "O", "kind": "allow_once", "color": "red"}]
+    asked = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": options}
+    assert strange_members("RequestPermissionRequest", asked) == ["/options/0/color"]
 
 
 def test_unstable_methods_are_checked_by_their_own_schema() -> None:

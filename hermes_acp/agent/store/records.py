@@ -42,6 +42,7 @@ class Changes(TypedDict, total=False):
     """The fields of a session that change while it lives; those left out stay as they are."""
 
     title: str
+    roots: tuple[str, ...]
     options: dict[str, str]
     system_prompt: str
     prompted: bool

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from pathlib import Path
 from typing import Any
 
 from hermes_acp.agent.store.records import SessionRecord
@@ -21,7 +22,8 @@ async def list_sessions(call: Call[App], params: ListSessionsParams) -> dict[str
     """One page of sessions that have had a prompt, and the cursor of the next page if there is one."""
     app = call.app
     after = _decode(params.cursor) if params.cursor else None
-    found = await app.store.list(params.cwd, after, PAGE + 1)
+    folder = str(Path(params.cwd)) if params.cwd else None
+    found = await app.store.list(folder, after, PAGE + 1)
     page = found[:PAGE]
     answer: dict[str, Any] = {"sessions": [_info(record) for record in page]}
     if len(found) > PAGE:
