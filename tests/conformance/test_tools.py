@@ -140,5 +140,5 @@ async def test_59_the_diff_of_a_new_file_has_no_old_text(editor, model, project)
     await editor.prompt(session, "go")
     new = {"type": "diff", "path": str(project / "new.txt"), "oldText": None, "newText": "x\n"}
     old = {"type": "diff", "path": str(project / "old.txt"), "oldText": "before\n", "newText": "after\n"}
-    assert asked == [[new], [old]]
+    assert [content[0] for content in asked] == [new, old]
     assert [card["content"] for card in cards(editor, session).values()] == [[new], [old]]
