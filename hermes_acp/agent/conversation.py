@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from hermes_acp.agent.history import close_open_turn
@@ -18,7 +18,8 @@ class Conversation:
     """One session as the engine sees it.
 
     Each method that changes the messages also hands the change to the journal, without an await between:
-    there is no moment at which the two records could part.
+    there is no moment at which the two records could part. `flush` hands what is shown of a running turn to
+    the journal.
     """
 
     id: str
@@ -28,6 +29,7 @@ class Conversation:
     system: str = ""
     thought_level: str = ""
     messages: list[Message] = field(default_factory=list)
+    flush: Callable[[], None] = lambda: None
     _turn_start: int = 0
 
     def begin(self, prompt: UserMessage) -> None:

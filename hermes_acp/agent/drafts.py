@@ -10,7 +10,7 @@ from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.cards import ToolResult
 from hermes_acp.events import ToolDrafted, ToolFinished, ToolPrepared
 
-_BROKEN_OFF = ToolResult("The model did not finish writing this call.", is_error=True)
+_NOT_RUN = ToolResult("The reply ended without this call; it was not run.", is_error=True)
 
 
 class Drafts:
@@ -45,4 +45,4 @@ class Drafts:
     async def close(self) -> None:
         """Close every draft that is still open."""
         for draft in list(self._open.values()):
-            await self.drop(ToolFinished(draft.call_id, draft.name, _BROKEN_OFF))
+            await self.drop(ToolFinished(draft.call_id, draft.name, _NOT_RUN))

@@ -14,15 +14,18 @@ from pydantic import BaseModel, ValidationError
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.cards import ToolResult
-from hermes_acp.errors import StoreError, ToolError, TurnCancelled
+from hermes_acp.errors import ToolError, TurnCancelled
 from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepared, ToolStarted
 from hermes_acp.host import Answer, ApprovalRequest
 from hermes_acp.messages import ToolCall, ToolMessage
-from hermes_acp.tools.approval import describe_always
+from hermes_acp.tools.approval import PLAN_MODE, describe_always
 from hermes_acp.tools.arguments import explain
 from hermes_acp.tools.base import Action, Tool, ToolContext
 
 CANCELLED = "Cancelled by the user."
+
+MOST_CALLS = 128
+"""So many calls of one reply are run; the rest are answered with an error."""
 
 log = logging.getLogger(__name__)
 
@@ -61,10 +64,11 @@ class Step:
         Raises:
             TurnCancelled: the person answered a question by cancelling; the calls left are not run.
         """
-        resolved = [entry for call in self.calls if (entry := await self._resolve(call))]
+        resolved = [entry for call in self.calls[:MOST_CALLS] if (entry := await self._resolve(call))]
         self.understood = bool(resolved)
         for segment in _segments(resolved, self.talk):
             await self._run_segment(segment)
+        await self.close(f"Not run: at most {MOST_CALLS} calls can be made in one reply.")
 
     async def close(self, reason: str) -> None:
         """Answer every call that has no result yet.
@@ -72,15 +76,8 @@ class Step:
         Raises:
             StoreError: an answer could not be stored; every call has one all the same.
         """
-        failure: StoreError | None = None
-        for call in self.calls:
-            if call.id not in self.results:
-                try:
-                    await self._finish(call, ToolResult(reason, is_error=True))
-                except StoreError as error:
-                    failure = error
-        if failure:
-            raise failure
+        open_calls = [call for call in self.calls if call.id not in self.results]
+        await self.host.acknowledge(*(self._ended(call, ToolResult(reason, is_error=True)) for call in open_calls))
 
     def outcomes(self) -> tuple[ToolOutcome, ...]:
         """Name and outcome of each call, in call order."""
@@ -121,6 +118,7 @@ class Step:
 
     async def _prepare(self, entry: _Resolved) -> Action | None:
         """Make a call ready and get permission for it; None when it has ended here already."""
+        await self.host.ready()
         try:
             action = await entry.tool.prepare(entry.args, self._context(entry.call))
         except Exception as error:
@@ -153,13 +151,13 @@ class Step:
 
     async def _refusal(self, entry: _Resolved, action: Action) -> str:
         """Why the action may not take effect, "" when it may."""
-        verdict = self.talk.approvals.judge(action, self.talk.workspace.roots)
+        verdict = self.talk.approvals.judge(entry.tool.name, action, self.talk.workspace.roots)
         if verdict.decision == "allow":
             return ""
         if verdict.decision == "deny":
             return verdict.reason
         answer = await self.host.approve(self._question(entry, action, verdict.reason))
-        self.talk.approvals.remember(action, answer.decision, self.talk.workspace.cwd)
+        self.talk.approvals.remember(entry.tool.name, action, answer.decision, self.talk.workspace.cwd)
         return _refusal_text(answer)
 
     def _question(self, entry: _Resolved, action: Action, reason: str) -> ApprovalRequest:
@@ -175,10 +173,13 @@ class Step:
             arguments=entry.call.arguments,
             diffs=action.diffs,
             locations=action.locations,
-            always=describe_always(action),
+            always=describe_always(entry.tool.name, action),
         )
 
     async def _perform(self, entry: _Resolved, action: Action) -> None:
+        if not self.talk.approvals.offers(action.effect):
+            await self._finish(entry.call, ToolResult(PLAN_MODE, is_error=True))
+            return
         self.host.emit(ToolStarted(entry.call.id))
         began = time.monotonic()
         try:
@@ -188,13 +189,17 @@ class Step:
         await self._finish(entry.call, result, time.monotonic() - began)
 
     async def _finish(self, call: ToolCall, result: ToolResult, duration_s: float = 0.0) -> None:
+        await self.host.acknowledge(self._ended(call, result, duration_s))
+
+    def _ended(self, call: ToolCall, result: ToolResult, duration_s: float = 0.0) -> ToolFinished:
+        """The end of a call, with its result in the records; to be shown once it is stored."""
         message = ToolMessage(call.id, call.name, result.text, result.is_error, result.images)
         self.results[call.id] = message
         self.talk.keep_result(message)
         if call.id not in self._prepared:
             self._prepared.add(call.id)
             self.host.emit(self._bare_card(call))
-        await self.host.acknowledge(ToolFinished(call.id, call.name, result, duration_s))
+        return ToolFinished(call.id, call.name, result, duration_s)
 
     def _bare_card(self, call: ToolCall) -> ToolPrepared:
         tool = self.toolbox.get(call.name)

@@ -93,6 +93,7 @@ async def run_turn(agent: Agent, talk: Conversation, prompt: UserMessage, host: 
     talk.approvals.begin_turn()
     talk.begin(prompt)
     stage.record(UserPrompted(prompt, new_id("msg")))
+    talk.flush = stage.flush
     async with finishing(lambda: _close(talk, stage)):
         await uncancelled(talk.journal.commit())
         return await _Turn(agent, talk, stage).run()
@@ -167,7 +168,8 @@ class _Turn:
                     if count % _DELTAS_BETWEEN_WAITS == 0:
                         await self.host.ready()
                 elif isinstance(delta, Reply):
-                    drafts.complete(call.id for call in delta.message.tool_calls)
+                    if delta.finish != "refusal" and request.tool_choice != "none":
+                        drafts.complete(call.id for call in delta.message.tool_calls)
                     return delta
                 elif isinstance(delta, ToolDrafted):
                     drafts.open(delta)

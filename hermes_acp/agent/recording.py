@@ -44,17 +44,21 @@ class RecordedHost:
             self.flush()
             self._journal.add_event(for_transcript(event))
 
-    async def acknowledge(self, event: Event) -> None:
-        """Show a fact that promises something is kept: only after it is on disk.
+    async def acknowledge(self, *events: Event) -> None:
+        """Show facts that promise something is kept: only after they are on disk.
 
         Raises:
-            StoreError: it could not be stored; the fact is shown all the same.
+            StoreError: they could not be stored; they are shown all the same.
         """
-        self.record(event)
+        if not events:
+            return
+        for event in events:
+            self.record(event)
         try:
             await uncancelled(self._journal.commit())
         finally:
-            self._host.emit(event)
+            for event in events:
+                self._host.emit(event)
 
     def flush(self) -> None:
         """Hand the text that has streamed so far to the journal."""

@@ -79,6 +79,11 @@ class EditorHost:
             case _:
                 self._send(event)
 
+    def begin_replay(self) -> None:
+        """The editor is about to be shown the whole session anew: it knows none of its cards."""
+        self.flush()
+        self._cards.clear()
+
     def replay(self, event: Event) -> None:
         """Send an event of an earlier turn. What was live only is not repeated (ACP: notices), and every card
         is a new one: the editor shows them in another place than before."""

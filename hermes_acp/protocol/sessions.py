@@ -112,7 +112,10 @@ class Sessions:
 
     async def replay(self, session: Session) -> None:
         """Show the editor everything that was shown in the session, in order; of very long cards both ends."""
+        session.conversation.flush()
+        await session.conversation.journal.commit()
         events = await self.store.events(session.id)
+        session.host.begin_replay()
         for event in for_replay(events if session.turns.busy else list(with_ended_cards(events))):
             session.host.replay(event)
             await session.host.ready()

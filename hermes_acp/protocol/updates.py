@@ -30,7 +30,7 @@ Update = dict[str, Any]
 SHOWN_CHARACTERS = 32_000
 """What a card shows of an output at most; the model reads its own cut of it."""
 
-_FENCE = re.compile(r"^\s*(`{3,})", re.MULTILINE)
+_FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 
 
 def encode(event: Event) -> list[Update]:

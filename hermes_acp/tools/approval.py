@@ -12,8 +12,11 @@ from hermes_acp.host import Decision
 from hermes_acp.tools.base import Action
 from hermes_acp.tools.safety.paths import is_inside, is_secret, steers_tools
 
-Subject = tuple[Effect, str, str]
-"""What a remembered answer covers: (effect, command or path, folder)."""
+Subject = tuple[str, str, str]
+"""What a remembered answer covers: (effect or tool, command or path, folder)."""
+
+
+PLAN_MODE = "The session is in plan mode: nothing may be changed or run."
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +47,29 @@ class Approvals:
         """Whether tools of this effect are shown to the model in the present mode."""
         return self.mode != "plan" or effect == "read"
 
-    def judge(self, action: Action, roots: tuple[Path, ...]) -> Verdict:
-        """Decide about one action; `roots` are the session's folders, its working folder first."""
-        subjects = subjects_of(action, roots[0])
+    def judge(self, tool: str, action: Action, roots: tuple[Path, ...]) -> Verdict:
+        """Decide about one action of a tool; `roots` are the session's folders, its working folder first."""
         if not self.offers(action.effect):
-            return Verdict("deny", "The session is in plan mode: nothing may be changed or run.")
-        if subjects & (self._refused | self._refused_this_turn):
+            return Verdict("deny", PLAN_MODE)
+        if _refusable(action, roots[0]) & (self._refused | self._refused_this_turn):
             return Verdict("deny", "The user has rejected this already.")
         reason = self._concern(action, roots)
         if not reason:
             return Verdict("allow")
+        subjects = _grantable(tool, action, roots[0])
         if subjects and subjects <= self._granted:
             return Verdict("allow", "The user allowed this for the session.")
         return Verdict("ask", reason)
 
-    def remember(self, action: Action, decision: Decision, cwd: Path) -> None:
+    def remember(self, tool: str, action: Action, decision: Decision, cwd: Path) -> None:
         """Keep what an answer says about later actions."""
-        subjects = subjects_of(action, cwd)
         match decision:
             case "allow_always":
-                self._granted |= subjects
+                self._granted |= _grantable(tool, action, cwd)
             case "reject_once":
-                self._refused_this_turn |= subjects
+                self._refused_this_turn |= _refusable(action, cwd)
             case "reject_always":
-                self._refused |= subjects
+                self._refused |= _refusable(action, cwd)
 
     def _concern(self, action: Action, roots: tuple[Path, ...]) -> str:
         match action.effect:
@@ -88,18 +90,30 @@ class Approvals:
         return "" if self.mode == "accept_edits" else "This changes files."
 
 
-def subjects_of(action: Action, cwd: Path) -> frozenset[Subject]:
-    """What an "always" answer about the action would cover: this exact command in this folder, or its files."""
+def describe_always(tool: str, action: Action) -> str:
+    """In words, what an "always" answer would cover."""
+    match action.effect:
+        case "execute":
+            return "this exact command in this folder"
+        case "read":
+            return f"{tool} on this path"
+        case _:
+            return "this file" if len(action.paths) == 1 else "these files"
+
+
+def _refusable(action: Action, cwd: Path) -> frozenset[Subject]:
+    """What stays rejected: the exact command in its folder, or each path, whatever tool tries it."""
     if action.effect == "execute":
         return frozenset({("execute", action.command, str(cwd))})
     return frozenset((action.effect, str(path), "") for path in action.paths)
 
 
-def describe_always(action: Action) -> str:
-    """In words, what an "always" answer would cover."""
-    if action.effect == "execute":
-        return "this exact command in this folder"
-    return "this file" if len(action.paths) == 1 else "these files"
+def _grantable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
+    """What stays allowed: the same, but a read only by the tool that asked. Who let a folder be listed has
+    not let everything in it be read."""
+    if action.effect != "read":
+        return _refusable(action, cwd)
+    return frozenset((tool, str(path), "") for path in action.paths)
 
 
 def _read_concern(action: Action, roots: tuple[Path, ...]) -> str:

@@ -16,6 +16,7 @@ from hermes_acp.events import (
     StatusChanged,
     StepFinished,
     TextDelta,
+    ToolDrafted,
     ToolFinished,
     ToolPrepared,
     ToolStarted,
@@ -384,3 +385,69 @@ async def test_only_an_empty_reply_is_called_empty(talk):
     scripted = Scripted(calls(call("nope", "1")), AssistantMessage(""), AssistantMessage("ok"))
     await run_turn(agent(provider=scripted), talk, user("go"), RecordingHost())
     assert [bool(request.notes) for request in scripted.requests] == [False, False, True]
+
+
+async def test_a_mode_set_while_a_question_is_open_holds_for_the_answer(talk, tmp_path):
+    def decide(request):
+        talk.approvals.mode = "plan"
+        return "allow_once"
+
+    host = RecordingHost(decide)
+    reply = calls(call("write_file", "1", path="a", content="x"), call("write_file", "2", path="b", content="x"))
+    await run_turn(agent(reply, AssistantMessage("ok")), talk, user("go"), host)
+    assert list(tmp_path.iterdir()) == []
+    assert all("plan mode" in event.result.text for event in host.of(ToolFinished))
+
+
+async def test_always_on_listing_a_folder_does_not_open_what_is_in_it(talk, tmp_path_factory):
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "x.txt").write_text("TOPSECRET\n")
+    host = RecordingHost("allow_always")
+    listing, search = (
+        call("list_files", "1", path=str(outside)),
+        call("search_files", "2", path=str(outside), pattern="."),
+    )
+    again = call("list_files", "3", path=str(outside))
+    await run_turn(agent(calls(listing), calls(search), calls(again), AssistantMessage("ok")), talk, user("go"), host)
+    assert [request.tool for request in host.requests] == ["list_files", "search_files"]
+
+
+class Dropping(Scripted):
+    """Drafts a call and ends the reply in a way that does not run it."""
+
+    def __init__(self, finish):
+        super().__init__()
+        self.finish = finish
+
+    async def stream(self, request):
+        from hermes_acp.agent.providers.base import Reply
+
+        self.requests.append(request)
+        yield ToolDrafted("d1", "terminal")
+        yield Reply(calls(call("terminal", "d1", command="touch x")), self.finish)
+
+
+async def test_a_drafted_call_of_a_refused_reply_has_its_end(talk, tmp_path):
+    host = RecordingHost()
+    result = await run_turn(agent(provider=Dropping("refusal")), talk, user("go"), host)
+    assert result.stop == "refusal"
+    assert [event.call_id for event in host.of(ToolFinished)] == ["d1"]
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_a_drafted_call_in_the_summary_has_its_end(talk, tmp_path):
+    (tmp_path / "a").write_text("x")
+    provider = Dropping("tool_calls")
+    host = RecordingHost()
+    result = await run_turn(agent(provider=provider, max_calls=1), talk, user("go"), host)
+    assert result.stop == "max_turn_requests"
+    assert [event.call_id for event in host.of(ToolFinished)] == ["d1", "d1"]
+
+
+async def test_a_thousand_calls_in_one_reply_are_capped_and_each_is_answered(talk):
+    many = calls(*(call("read_file", f"c{n}", path="missing") for n in range(1000)))
+    host = RecordingHost()
+    await run_turn(agent(many, AssistantMessage("ok")), talk, user("go"), host)
+    assert len(host.of(ToolFinished)) == 1000
+    assert "at most" in host.of(ToolFinished)[-1].result.text
+    assert find_disorder(talk.messages) is None

@@ -48,7 +48,7 @@ def _encode(record: SessionRecord) -> str:
 def _decode(cursor: str) -> tuple[str, str]:
     try:
         updated_at, session_id = json.loads(base64.urlsafe_b64decode(cursor.encode()))
-    except (binascii.Error, ValueError, TypeError):
+    except (binascii.Error, ValueError, TypeError, RecursionError):
         raise invalid_params("cursor: it was not given out by session/list") from None
     if not isinstance(updated_at, str) or not isinstance(session_id, str):
         raise invalid_params("cursor: it was not given out by session/list")
