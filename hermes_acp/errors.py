@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
 ProviderErrorKind = Literal[
@@ -71,3 +72,7 @@ class SessionNotFound(HermesError):
 
 class TurnCancelled(HermesError):
     """The person ended the turn by their answer to a question."""
+
+
+class Unfinished(asyncio.CancelledError):
+    """A cancellation that leaves open whether the work was done; the text tells the model so."""

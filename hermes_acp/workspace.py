@@ -103,8 +103,9 @@ class Workspace(Protocol):
     async def read_lines(self, path: Path, first: int, count: int, max_bytes: int) -> Lines:
         """At most `count` lines from line `first` on, and at most `max_bytes`, in constant memory."""
 
-    async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> None:
-        """Replace the file's content at once, or make it when `replacing` is None.
+    async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> bytes:
+        """Replace the file's content at once, or make it when `replacing` is None; what the file holds then, which
+        is not `data` where an editor formats what it saves.
 
         Refused when the file does not hold exactly `replacing` any more (it was changed since it was
         read), or exists although `replacing` is None. Mode, links and owner are kept.

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.cards import ToolResult
-from hermes_acp.errors import ToolError, TurnCancelled
+from hermes_acp.errors import ToolError, TurnCancelled, Unfinished
 from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepared, ToolStarted
 from hermes_acp.host import Answer, ApprovalRequest
 from hermes_acp.messages import ToolCall, ToolMessage
@@ -57,6 +57,7 @@ class Step:
     understood: bool = False
     """Whether at least one call named a tool and gave it fitting arguments."""
     _prepared: set[str] = field(default_factory=set)
+    _unfinished: dict[str, str] = field(default_factory=dict)
 
     async def run(self) -> None:
         """Run every call.
@@ -77,7 +78,9 @@ class Step:
             StoreError: an answer could not be stored; every call has one all the same.
         """
         open_calls = [call for call in self.calls if call.id not in self.results]
-        await self.host.acknowledge(*(self._ended(call, ToolResult(reason, is_error=True)) for call in open_calls))
+        reasons = [self._unfinished.get(call.id, reason) for call in open_calls]
+        results = [ToolResult(reason, is_error=True) for reason in reasons]
+        await self.host.acknowledge(*map(self._ended, open_calls, results))
 
     def outcomes(self) -> tuple[ToolOutcome, ...]:
         """Name and outcome of each call, in call order."""
@@ -184,6 +187,9 @@ class Step:
         began = time.monotonic()
         try:
             result = await action.run()
+        except Unfinished as cancelled:
+            self._unfinished[entry.call.id] = str(cancelled)
+            raise
         except Exception as error:
             result = _failure(entry.call, error)
         await self._finish(entry.call, result, time.monotonic() - began)

@@ -55,11 +55,12 @@ class LocalWorkspace:
         self._note(path, digest)
         return lines
 
-    async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> None:
+    async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> bytes:
         if replacing is not None and not self._seen.agrees(path, files.digest_of(replacing)):
             raise writing.changed(path)
         await surely(asyncio.to_thread(writing.write, path, data, replacing))
         self._note(path, files.digest_of(data))
+        return data
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:

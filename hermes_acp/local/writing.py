@@ -44,13 +44,51 @@ def write(path: Path, data: bytes, replacing: bytes | None) -> None:
             _replace(path, within, data, replacing)
 
 
+def hard_links(path: Path) -> int:
+    """How many names the regular file `path` has.
+
+    Raises:
+        ToolError: it is marked read-only, or cannot be reached without following a link.
+    """
+    with files.explained(path), files.folder(path) as within, files.opened(path, within) as file:
+        status = os.fstat(file)
+        _refuse_read_only(path, status)
+        return status.st_nlink
+
+
+def check_unmoved(path: Path, holding: bytes | None) -> None:
+    """Check that a write to the resolved `path` by its name will change what was judged; makes missing folders.
+
+    Raises:
+        ToolError: the file does not hold exactly `holding` (or exists, when that is None), or a folder on the way
+            is a link by now.
+    """
+    with files.explained(path), files.folder(path, create=holding is None) as within:
+        if holding is not None:
+            _require(path, within, holding)
+        elif _is_there(encode(path.name), within):
+            raise _made_meanwhile(path)
+
+
+def _is_there(name: bytes, within: int) -> bool:
+    try:
+        os.stat(name, dir_fd=within, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _made_meanwhile(path: Path) -> ToolError:
+    return ToolError(f"{clean(str(path))} exists already: it was made since this was asked for.")
+
+
 def _create(path: Path, within: int, data: bytes) -> None:
     name = encode(path.name)
     with _staged(within, data, 0o666) as (staged, _):
         try:
             os.link(staged, name, src_dir_fd=within, dst_dir_fd=within, follow_symlinks=False)
         except FileExistsError:
-            raise ToolError(f"{clean(str(path))} exists already: it was made since this was asked for.") from None
+            raise _made_meanwhile(path) from None
         except OSError:
             _create_plainly(name, within, data)
 

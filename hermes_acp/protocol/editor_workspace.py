@@ -3,61 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 
-from hermes_acp.errors import ToolError
-from hermes_acp.local import codec
+from hermes_acp.errors import ToolError, Unfinished
+from hermes_acp.local import codec, writing
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.protocol.editor_files import EditorFiles, in_the_style_of, same_text, survives_editor
+from hermes_acp.protocol.editor_memory import Memory
+from hermes_acp.protocol.editor_saving import only_blanks_differ, saved
 from hermes_acp.protocol.editor_terminals import EditorTerminals, NoTerminal
 from hermes_acp.text import clean
 from hermes_acp.workspace import Background, Command, Completed, Lines, Show
-
-_SAVED_SECONDS = 1.0
-_LOOK_SECONDS = 0.02
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """What disk and editor held when a file was last looked at, and which of them was right."""
-
-    disk: bytes
-    held: bytes
-    disk_was_right: bool
-    commands: int
-
-
-@dataclass(slots=True)
-class _Memory:
-    """The last look at each file, and how many commands of ours have run."""
-
-    _looks: dict[Path, _Look] = field(default_factory=dict)
-    _commands: int = 0
-
-    def note(self, path: Path, disk: bytes, held: bytes, *, disk_is_right: bool) -> None:
-        self._looks[path] = _Look(_digest(disk), _digest(held), disk_is_right, self._commands)
-
-    def command_ran(self) -> None:
-        self._commands += 1
-
-    def disk_is_right(self, path: Path, disk: bytes, held: bytes) -> bool | None:
-        """Whether the disk is right where it differs from the editor; None when nobody can tell.
-
-        What was changed since the last look is right; a change of the disk counts only when it was a command
-        of ours.
-        """
-        last = self._looks.get(path)
-        if last is None:
-            return False
-        disk_changed, held_changed = last.disk != _digest(disk), last.held != _digest(held)
-        if not disk_changed:
-            return last.disk_was_right and not held_changed
-        return True if not held_changed and last.commands != self._commands else None
 
 
 class EditorWorkspace:
@@ -65,7 +23,7 @@ class EditorWorkspace:
 
     A file goes through the editor when its bytes survive that: unsaved text is seen, and an edit appears
     where the person looks. Any other file goes by bytes, and is not changed while the editor holds another
-    text of it.
+    text of it; so does one with several hard links, which an editor would change under all of its names.
     """
 
     def __init__(
@@ -80,7 +38,7 @@ class EditorWorkspace:
         self._reading = reading
         self._writing = writing
         self._terminals = terminals
-        self._memory = _Memory()
+        self._memory = Memory()
 
     @property
     def cwd(self) -> Path:
@@ -97,15 +55,19 @@ class EditorWorkspace:
         return self._local.resolve(path)
 
     async def exists(self, path: Path) -> bool:
-        return await self._local.exists(path)
+        """Whether there is anything at the path, or unsaved text for it in the editor."""
+        return await self._local.exists(path) or await self._unsaved(path) is not None
 
     async def read(self, path: Path) -> bytes:
-        return await self._as_held(path, await self._local.read(path))
+        held = await self._held(path, await self._on_disk(path))
+        return await self._local.read(path) if held is None else held
 
     async def read_lines(self, path: Path, first: int, count: int, max_bytes: int) -> Lines:
-        lines = await self._local.read_lines(path, first, count, max_bytes)
         if self._reading is None:
-            return lines
+            return await self._local.read_lines(path, first, count, max_bytes)
+        if not await self._local.exists(path) and (unsaved := await self._unsaved(path)) is not None:
+            return _part(unsaved, first, count, max_bytes)
+        lines = await self._local.read_lines(path, first, count, max_bytes)
         try:
             disk = await self._local.read(path)
         except ToolError:
@@ -113,18 +75,18 @@ class EditorWorkspace:
         data = await self._as_held(path, disk)
         return lines if data == disk else _part(data, first, count, max_bytes)
 
-    async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> None:
-        disk = await self._local.read(path) if await self._local.exists(path) else None
-        held = disk if disk is None else await self._as_held(path, disk)
+    async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> bytes:
+        disk = await self._on_disk(path)
+        held = await self._held(path, disk)
         if held != replacing:
             raise ToolError(f"{clean(str(path))} was changed since it was read; read it again, then edit.")
-        if self._writing is not None and survives_editor(data) and (disk is None or survives_editor(disk)):
-            await self._write_in_editor(path, data, disk)
-        elif held != disk:
+        if self._writing is not None and await self._goes_through_editor(path, data, disk):
+            return await self._write_in_editor(self._writing, path, data, disk)
+        if held != disk:
             raise ToolError(f"{clean(str(path))} has unsaved changes in the editor. Ask the user to save it first.")
-        else:
-            await self._local.write(path, data, replacing=replacing)
-            self._memory.note(path, data, data, disk_is_right=True)
+        now = await self._local.write(path, data, replacing=replacing)
+        self._memory.note(path, now, now, disk_is_right=True)
+        return now
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:
@@ -152,6 +114,26 @@ class EditorWorkspace:
             except NoTerminal:
                 pass
         return await self._local.run(command, on_output)
+
+    async def _on_disk(self, path: Path) -> bytes | None:
+        return await self._local.read(path) if await self._local.exists(path) else None
+
+    async def _held(self, path: Path, disk: bytes | None) -> bytes | None:
+        return await self._unsaved(path) if disk is None else await self._as_held(path, disk)
+
+    async def _unsaved(self, path: Path) -> bytes | None:
+        """The text that the editor has for a file that is not on the disk. Empty text is none, and neither is that
+        of a file which a command of ours has removed."""
+        buffer = await self._reading.read(path) if self._reading is not None else None
+        if not buffer:
+            return None
+        held = buffer.encode("utf-8")
+        if self._local.runs_in_background():
+            self._memory.command_ran()
+        if self._memory.disk_is_right(path, None, held):
+            return None
+        self._memory.note(path, None, held, disk_is_right=False)
+        return held
 
     async def _as_held(self, path: Path, disk: bytes) -> bytes:
         """The file's content by the rules of who is right, the disk or the editor.
@@ -191,29 +173,45 @@ class EditorWorkspace:
             "Ask the user to save it first."
         )
 
-    async def _write_in_editor(self, path: Path, data: bytes, disk: bytes | None) -> None:
-        assert self._writing is not None
+    async def _goes_through_editor(self, path: Path, data: bytes, disk: bytes | None) -> bool:
+        if not survives_editor(data):
+            return False
         if disk is None:
-            await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
-        await self._writing.write(path, data.decode("utf-8"))
-        saved = await self._saved(path, data, disk)
-        if saved == disk:
-            await self._local.write(path, data, replacing=disk)
-            saved = data
-        if saved is not None:
-            self._memory.note(path, saved, saved, disk_is_right=True)
-            self._local.saw(path, saved)
+            return True
+        return survives_editor(disk) and await asyncio.to_thread(writing.hard_links, path) == 1
 
-    async def _saved(self, path: Path, data: bytes, before: bytes | None) -> bytes | None:
-        """What stands on the disk once the editor has saved; some save a moment after they have answered."""
-        deadline = time.monotonic() + _SAVED_SECONDS
-        while True:
-            now = await self._local.read(path) if await self._local.exists(path) else None
-            if now == data or time.monotonic() > deadline:
-                return now
-            if now != before and now is not None and now.strip() == data.strip():
-                return now
-            await asyncio.sleep(_LOOK_SECONDS)
+    async def _write_in_editor(self, editor: EditorFiles, path: Path, data: bytes, disk: bytes | None) -> bytes:
+        """Have the editor write; it follows every link there is by then, so the way is looked at once more."""
+        await asyncio.to_thread(writing.check_unmoved, path, disk)
+        try:
+            await editor.write(path, data.decode("utf-8"))
+            now = await saved(path, data, disk, self._on_disk)
+        except asyncio.CancelledError:
+            raise Unfinished(
+                f"Cancelled by the user while the editor was writing {clean(str(path))}: it is not known whether it "
+                "was written. Read it before going on."
+            ) from None
+        if now == disk:
+            now = await self._local.write(path, data, replacing=disk)
+        elif now is None or not (only_blanks_differ(now, data) or await self._agrees(path, now)):
+            raise _written_otherwise(path, now)
+        self._memory.note(path, now, now, disk_is_right=True)
+        self._local.saw(path, now)
+        return now
+
+    async def _agrees(self, path: Path, disk: bytes) -> bool:
+        """Whether the editor has the same text, as when it formats what it saves."""
+        buffer = await self._reading.read(path) if self._reading is not None else None
+        return buffer is not None and survives_editor(disk) and same_text(disk, buffer)
+
+
+def _written_otherwise(path: Path, now: bytes | None) -> ToolError:
+    if now is None:
+        return ToolError(f"The editor said that it wrote {clean(str(path))}, but the file is gone: it was deleted.")
+    return ToolError(
+        f"The editor said that it wrote {clean(str(path))}, but the file holds other content than it was given. "
+        "Read it again before going on."
+    )
 
 
 def _flat(text: str) -> str:
@@ -225,7 +223,3 @@ def _part(data: bytes, first: int, count: int, max_bytes: int) -> Lines:
     part = b"".join(lines[first - 1 : first - 1 + count])
     more = len(part) > max_bytes or first - 1 + count < len(lines)
     return Lines(part[:max_bytes], first, more, len(lines))
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()

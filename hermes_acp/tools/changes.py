@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from hermes_acp.cards import Diff, ToolResult
+from hermes_acp.text import clean
 from hermes_acp.tools.base import Action
 from hermes_acp.tools.places import location, shown, unmoved
 from hermes_acp.workspace import Workspace
@@ -39,9 +40,17 @@ def changing(title: str, written: str, change: Change, workspace: Workspace) -> 
 
 async def _carry_out(written: str, change: Change, workspace: Workspace) -> ToolResult:
     unmoved(written, change.path, workspace)
-    await workspace.write(change.path, change.new, replacing=change.old)
+    now = await workspace.write(change.path, change.new, replacing=change.old)
+    made = change if now == change.new else _made_otherwise(change, now)
     return ToolResult(
-        f"{shown(change.path, workspace)}: {change.done}",
-        diffs=(change.diff,),
-        locations=(location(change.path, change.line),),
+        f"{shown(made.path, workspace)}: {made.done}",
+        diffs=(made.diff,),
+        locations=(location(made.path, made.line),),
     )
+
+
+def _made_otherwise(change: Change, now: bytes) -> Change:
+    """The change as the file shows it, when the editor has put something else there."""
+    text = clean(now.decode("utf-8", "replace"))
+    done = f"{change.done} The editor changed it further when it saved it: read it again before the next edit."
+    return replace(change, new=now, diff=replace(change.diff, new_text=text), done=done)
