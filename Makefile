@@ -11,7 +11,7 @@ check: lint
 
 # Everything.
 test: check tests/clients/node_modules/.installed
-	$(PYTHON_OF_VENV) -m pytest -m slow
+	$(PYTHON_OF_VENV) -m pytest -m slow -n 2
 
 # Watch the agent repair a small project, without any model.
 demo: .venv/runtime

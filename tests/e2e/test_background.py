@@ -10,6 +10,8 @@ from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose
 from tests.support.processes import processes_tagged
 
+pytestmark = pytest.mark.slow
+
 LINE = "trap '' TERM; while :; do sleep 300; done"
 
 

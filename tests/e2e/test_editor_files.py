@@ -8,6 +8,8 @@ from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, never, open_editor
 from tests.support.hands import Buffers, Terminals
 
+pytestmark = pytest.mark.slow
+
 FILES = {"fs": {"readTextFile": True, "writeTextFile": True}}
 
 

@@ -7,6 +7,8 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, never, open_editor
 
+pytestmark = pytest.mark.slow
+
 
 async def fork(editor, session, project, **more):
     return await editor.request("session/fork", {"sessionId": session, "cwd": str(project), "mcpServers": [], **more})

@@ -7,6 +7,8 @@ import pytest
 from tests.fakes.model_server import ModelServer, Status
 from tests.support.editor import AgentError, open_editor
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("big-model", "fake-model", "small-model")
 
 

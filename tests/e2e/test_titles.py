@@ -7,6 +7,8 @@ import pytest
 from tests.fakes.model_server import Call, Say, fail
 from tests.support.editor import open_editor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def editor(tmp_path, model):

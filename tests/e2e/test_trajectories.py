@@ -9,6 +9,8 @@ from hermes_acp.agent.sharegpt.checking import find_faults
 from tests.fakes.model_server import Call, Say, fail
 from tests.support.editor import AgentError, open_editor
 
+pytestmark = pytest.mark.slow
+
 SAMPLES, FAILED = "trajectory_samples.jsonl", "failed_trajectories.jsonl"
 
 

@@ -10,6 +10,8 @@ from tests.fakes.model_server import Call, Say, fail
 from tests.support.editor import open_editor
 from tests.support.pictures import block, encoded, in_base64, moving, noise, opened, plain
 
+pytestmark = pytest.mark.slow
+
 
 def text(words):
     return {"type": "text", "text": words}

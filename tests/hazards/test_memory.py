@@ -11,6 +11,8 @@ from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, open_editor
 from tests.support.processes import processes_tagged
 
+pytestmark = pytest.mark.slow
+
 SOON = 0.003
 """Minutes until a session is idle."""
 

@@ -9,6 +9,8 @@ from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, open_editor
 from tests.support.hands import Terminals
 
+pytestmark = pytest.mark.slow
+
 SILENT = [
     "cat",
     "head -c 5",

@@ -12,6 +12,8 @@ import pytest
 
 from tests.support.editor import AgentError, Editor, agent_env, open_editor
 
+pytestmark = pytest.mark.slow
+
 AS_NOBODY = """
 import os, sys
 import hermes_acp.protocol.server

@@ -7,6 +7,8 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, open_editor
 
+pytestmark = pytest.mark.slow
+
 OLD = "".join(f"line {number}\n" for number in range(1, 51))
 NEW = OLD.replace("line 7\n", "seven\n")
 FINAL = ("completed", "failed")

@@ -76,8 +76,8 @@ async def test_starting_asks_ending_does_not_and_in_plan_mode_only_looking_is_le
         ("plan", "list", "allow"),
     ]:
         made = await prepare("process", action=action, id="p1")
-        assert Approvals(mode).judge(made, roots).decision == decision
-    assert Approvals("ask").judge(start, roots).decision == "ask"
+        assert Approvals(mode).judge("process", made, roots).decision == decision
+    assert Approvals("ask").judge("terminal", start, roots).decision == "ask"
 
 
 async def test_the_title_tells_which_command_and_hides_nothing(prepare: Prepare) -> None:
