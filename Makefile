@@ -3,7 +3,7 @@
 PYTHON_OF_VENV = .venv/bin/python
 INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check -c constraints.txt
 
-.PHONY: check test demo bench lint constraints clean
+.PHONY: check test demo bench soak lint constraints clean
 
 # Lint, types, layers and the fast tests.
 check: lint
@@ -20,6 +20,14 @@ demo: .venv/runtime
 # Measure the agent beside a minimal one; docs/benchmarks.md says what and how. Wants a quiet machine.
 bench: .venv/development
 	@$(PYTHON_OF_VENV) -m bench $(ARGS)
+
+# The three clients of others, a hundred times each, without a failure.
+ROUNDS = 100
+soak: tests/clients/node_modules/.installed
+	@mkdir -p build
+	@for round in $$(seq $(ROUNDS)); do \
+	  $(PYTHON_OF_VENV) -m pytest -m slow tests/clients >build/soak.log 2>&1 || { cat build/soak.log; exit 1; }; \
+	  echo "round $$round of $(ROUNDS): $$(tail -n 1 build/soak.log)"; done
 
 lint: .venv/development
 	$(PYTHON_OF_VENV) -m ruff check .
