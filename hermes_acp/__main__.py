@@ -1,5 +1,6 @@
 """The console command: a wire for editors, or words for a person."""
 
+import os
 import sys
 
 _QUESTIONS = {"--help", "-h", "--version"}
@@ -7,6 +8,7 @@ _QUESTIONS = {"--help", "-h", "--version"}
 
 def main() -> int:
     """Run the agent for an editor (`--stdio`, or no arguments and a piped stdin), else the command line."""
+    _take_names_as_utf8()
     argv = sys.argv[1:]
     if speaks_acp(argv):
         from hermes_acp.protocol import boot
@@ -15,6 +17,16 @@ def main() -> int:
     from hermes_acp import cli
 
     return cli.run(argv)
+
+
+def _take_names_as_utf8() -> None:
+    """Start again in UTF-8 mode where the locale would have the names of files in another encoding.
+
+    Editors and models write them in UTF-8, and an encoding of Python's cannot be changed while it runs. The
+    environment stays as it is: commands of the person are to see their own locale.
+    """
+    if sys.getfilesystemencoding() != "utf-8" and sys.executable and "utf8" not in sys._xoptions:
+        os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def speaks_acp(argv: list[str]) -> bool:

@@ -49,6 +49,11 @@ def text_of(blocks: Sequence[Block]) -> str:
     return "\n".join(block.text for block in blocks if isinstance(block, TextBlock)).strip()
 
 
+def is_blank(blocks: Sequence[Block]) -> bool:
+    """Whether the blocks hold nothing that a model could answer: providers refuse empty text."""
+    return all(isinstance(block, TextBlock) and not block.text.strip() for block in blocks)
+
+
 async def _part(block: Block, workspace: Workspace, tell: Tell) -> Part:
     match block:
         case TextBlock():
@@ -110,7 +115,9 @@ async def _link(block: ResourceLinkBlock, workspace: Workspace) -> str:
     if path is None:
         return f"The user refers to {block.name}: {block.uri}"
     text = await _small_text(path, workspace)
-    return f"The user refers to {block.name}: {path}" if text is None else _tagged(str(path), text)
+    if text is None:
+        return f"The user refers to {block.name}: {path}"
+    return _tagged(str(path), text) if block.name == path.name else f"{block.name}:\n{_tagged(str(path), text)}"
 
 
 def _linked(uri: str, workspace: Workspace) -> Path | None:

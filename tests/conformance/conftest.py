@@ -1,49 +1,20 @@
-"""One agent, one editor and one model server for the whole suite: each test has sessions of its own."""
+"""The suite shares one agent: each test has sessions of its own."""
 
 import pytest
-import pytest_asyncio
 
-from tests.fakes.model_server import ModelServer
-from tests.support.editor import choose, open_editor
+from tests.support.shared import one_editor, one_model, raw_editor, server, shared_editor
 
-WINDOW = 100_000
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def server():
-    async with ModelServer() as server:
-        yield server
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def shared_editor(server, tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")
-    async with open_editor(home, server.url, HERMES_ACP_CONTEXT_WINDOW=str(WINDOW)) as editor:
-        await editor.initialize()
-        yield editor
-
-
-@pytest_asyncio.fixture(scope="session", loop_scope="session")
-async def raw_editor(server, tmp_path_factory):
-    """An editor that sends what it likes: what is not a message is not known to the checks."""
-    async with open_editor(tmp_path_factory.mktemp("home"), server.url) as editor:
-        await editor.initialize()
-        editor.dialogue = None
-        yield editor
+__all__ = ["one_editor", "one_model", "raw_editor", "server", "shared_editor"]
 
 
 @pytest.fixture
-def model(server):
-    server.forget()
-    yield server
-    assert server.problems == []
+def editor(one_editor):
+    return one_editor
 
 
-@pytest_asyncio.fixture(loop_scope="session")
-async def editor(shared_editor, model):
-    shared_editor.handlers = {"session/request_permission": choose("allow_once")}
-    yield shared_editor
-    shared_editor.assert_clean()
+@pytest.fixture
+def model(one_model):
+    return one_model
 
 
 @pytest.fixture

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from tests.conformance.conftest import WINDOW
 from tests.conformance.talk import of_session, open_params, prompt_params
 from tests.fakes.model_server import Call, Say, Status, fail
 from tests.support.editor import AgentError, never, open_editor
+from tests.support.shared import WINDOW
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

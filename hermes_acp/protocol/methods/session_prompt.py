@@ -9,7 +9,7 @@ from typing import Any
 from hermes_acp.errors import SessionNotFound, TurnCancelled
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.commands import is_stop
-from hermes_acp.protocol.content import text_of
+from hermes_acp.protocol.content import is_blank, text_of
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.inbound import PromptParams
 from hermes_acp.protocol.routes import Call, Route
@@ -31,7 +31,7 @@ def register(call: Call[App], params: PromptParams) -> None:
     session = app.sessions.find(params.session_id)
     if session is None:
         return
-    if not params.prompt:
+    if is_blank(params.prompt):
         raise invalid_params("prompt: it is empty")
     if is_stop(text_of(params.prompt)):
         session.turns.cancel_all()
