@@ -1,5 +1,6 @@
 """The commands, run as a person or an editor runs them: in a process of their own, with a bare environment."""
 
+import asyncio
 import json
 import os
 import pty
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.cli.main import COMMANDS
+from tests.fakes.local_server import LocalServer, lmstudio, ollama
 
 SCRIPTS = Path(sys.executable).parent
 
@@ -29,7 +31,8 @@ def home(tmp_path):
 
 
 def environment(home, **more):
-    return {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "HERMES_ACP_HOME": str(home), **more}
+    bare = {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "HERMES_ACP_HOME": str(home)}
+    return {**bare, "HERMES_ACP_LOCAL_SERVERS": "off", **more}
 
 
 def hermes(home, *arguments, answers="", **more):
@@ -128,6 +131,25 @@ def test_the_doctor_names_keys_without_their_values(home):
     found = report(done)
     assert [text for _, text in found["key"]] == ["found in HERMES_ACP_API_KEY", "found in OPENAI_API_KEY"]
     assert "https://api.openai.com/v1" in found["model"][0][1]
+
+
+async def test_the_doctor_tells_of_model_servers_on_this_machine(home):
+    able, unable = ollama({"talker": ["completion"], "worker": ["tools"]}), lmstudio({"id": "talker", "type": "llm"})
+    async with LocalServer(able) as first, LocalServer(unable) as second:
+        places = f"ollama={first.url},lmstudio={second.url}"
+        done = await asyncio.to_thread(hermes, home, "doctor", HERMES_ACP_LOCAL_SERVERS=places)
+        assert done.returncode == 0
+        found = report(done)
+        assert [state for state, _ in found["server"]] == ["ok", "warning"]
+        assert "Ollama on this machine" in found["server"][0][1]
+        assert "no model that can use tools" in found["server"][1][1]
+        assert found["model"][0][1].startswith(f"worker of ollama at {first.url}/v1")
+        first.answers = {}
+        done = await asyncio.to_thread(hermes, home, "doctor", HERMES_ACP_LOCAL_SERVERS=places)
+        assert report(done)["model"][0][0] == "missing"
+        before = len(first.asked)
+        await asyncio.to_thread(hermes, home, "doctor", HERMES_ACP_LOCAL_SERVERS=places, OPENAI_API_KEY="sk-x")
+        assert len(first.asked) == before
 
 
 @pytest.mark.parametrize(

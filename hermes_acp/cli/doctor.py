@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import shutil
@@ -17,9 +18,10 @@ from hermes_acp import __version__
 from hermes_acp.agent.store.inspection import inspect_store
 from hermes_acp.errors import ConfigError, CredentialsMissing
 from hermes_acp.settings.credentials import is_signed_out
-from hermes_acp.settings.endpoint import ANY_KEY
+from hermes_acp.settings.endpoint import ANY_KEY, ModelEndpoint
 from hermes_acp.settings.homes import Home, find_home
 from hermes_acp.settings.load import Settings, load_settings, resolve_model
+from hermes_acp.settings.local_servers import FoundServer, look
 from hermes_acp.settings.providers import PROVIDERS
 
 _OURS = b"hermes_acp.__main__"
@@ -89,7 +91,17 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     yield from _keys(settings)
     if is_signed_out(settings.home):
         yield Finding("missing", "login", "logged out: log in from the editor, or run hermes-acp-agent setup")
-    yield _model(settings)
+    found = asyncio.run(look(settings.local_servers)) if settings.says_no_model else ()
+    yield from map(_local_server, found)
+    yield _model(settings, next((each.endpoint for each in found if each.model), None))
+
+
+def _local_server(found: FoundServer) -> Finding:
+    place = f"{found.label}, at {found.server.base_url}"
+    if found.model is None:
+        return Finding("warning", "server", f"{place}: no model that can use tools")
+    assumed = " (whether it can use tools is assumed)" if found.model.assumed else ""
+    return Finding("ok", "server", f"{place}: {found.model.name}{assumed}")
 
 
 def _keys(settings: Settings) -> Iterator[Finding]:
@@ -101,9 +113,9 @@ def _keys(settings: Settings) -> Iterator[Finding]:
         yield Finding("ok", "key", f"stored for {origin}")
 
 
-def _model(settings: Settings) -> Finding:
+def _model(settings: Settings, local: ModelEndpoint | None) -> Finding:
     try:
-        endpoint = resolve_model(settings)
+        endpoint = local or resolve_model(settings)
     except (ConfigError, CredentialsMissing) as error:
         return Finding("missing", "model", str(error))
     key = f"key found in {endpoint.key_source}" if endpoint.key_source else "no key"

@@ -10,8 +10,18 @@ from hermes_acp.agent.loop import Agent
 from hermes_acp.assembly import Models
 from hermes_acp.config import MODES, Config, Mode
 from hermes_acp.errors import CredentialsMissing
+from hermes_acp.events import Notice
+from hermes_acp.protocol.local_search import LocalSearch
 from hermes_acp.protocol.options import Options
-from hermes_acp.settings import Settings, config_in, is_signed_out, resolve_model, sign_in, sign_out
+from hermes_acp.settings import (
+    ModelEndpoint,
+    Settings,
+    config_in,
+    is_signed_out,
+    resolve_model,
+    sign_in,
+    sign_out,
+)
 
 _SIGNED_OUT = "You are signed out. Authenticate to use your keys again."
 
@@ -28,6 +38,21 @@ class Account:
         self._settings: Settings | None = None
         self._models: Models | None = None
         self._retired: list[Models] = []
+        self._local = LocalSearch()
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What the person should know of the model, when they did not choose it."""
+        return self._local.notices
+
+    async def look(self) -> None:
+        """Look for a model server on this machine, if nothing is configured; one that is found is kept.
+
+        Raises:
+            ConfigError: a setting is wrong.
+        """
+        if self._models is None and not is_signed_out(self._current().home):
+            await self._local.run(self._current())
 
     def config(self, cwd: Path) -> Config:
         """The settings for a session in a folder, whose own file may tighten them.
@@ -91,7 +116,8 @@ class Account:
         """
         self._retire()
         settings = self._current()
-        resolve_model(settings)
+        await self._local.run(settings)
+        self._endpoint(settings)
         sign_in(settings.home)
 
     async def logout(self) -> None:
@@ -111,8 +137,11 @@ class Account:
             settings = self._current()
             if is_signed_out(settings.home):
                 raise CredentialsMissing(_SIGNED_OUT)
-            self._models = Models(resolve_model(settings), settings.config)
+            self._models = Models(self._endpoint(settings), settings.config)
         return self._models
+
+    def _endpoint(self, settings: Settings) -> ModelEndpoint:
+        return self._local.endpoint or resolve_model(settings)
 
     def _current(self) -> Settings:
         if self._settings is None:
@@ -124,6 +153,7 @@ class Account:
         if self._models is not None:
             self._retired.append(self._models)
         self._models = self._settings = None
+        self._local.forget()
 
 
 def _mode(stored: str, default: Mode) -> Mode:

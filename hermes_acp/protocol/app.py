@@ -27,6 +27,7 @@ class App:
     def announce(self, session: Session, mcp_servers: Sequence[Any]) -> None:
         """What follows the answer that told the editor of a session."""
         session.host.update(available_commands_update(available_commands()))
+        session.notices += self.account.notices
         session.notices += [_not_connected(server.name) for server in mcp_servers]
         if self.store.problem:
             session.notices.append(Notice("warning", "About the stored sessions", self.store.problem))

@@ -73,6 +73,7 @@ class Sessions:
             RpcError: a folder does not exist.
         """
         _check_folders(place)
+        await self.account.look()
         options = self.account.options({}, place.cwd)
         roots = tuple(map(str, place.roots))
         record = SessionRecord(str(uuid.uuid4()), str(place.cwd), roots, options=options.values())
@@ -104,6 +105,7 @@ class Sessions:
         """
         source = await self._stored(session_id, place)
         _check_folders(place)
+        await self.account.look()
         self.account.options(source.options, place.cwd)
         if session := self._open.get(source.id):
             await session.conversation.journal.commit()
@@ -154,6 +156,7 @@ class Sessions:
         return record
 
     async def _reopen(self, record: SessionRecord, place: Place) -> Session:
+        await self.account.look()
         messages = await self._messages(record.id)
         session = await self._enter(record, place, self.account.options(record.options, place.cwd), messages)
         if closing := close_open_turn(messages):

@@ -4,10 +4,12 @@ from hermes_acp.settings.credentials import is_signed_out, sign_in, sign_out
 from hermes_acp.settings.endpoint import ModelEndpoint
 from hermes_acp.settings.homes import Home
 from hermes_acp.settings.load import Settings, config_in, load_settings, resolve_model
+from hermes_acp.settings.local_servers import FoundServer, look
 from hermes_acp.settings.logs import start_logging
 from hermes_acp.settings.sources import from_arguments
 
 __all__ = [
+    "FoundServer",
     "Home",
     "ModelEndpoint",
     "Settings",
@@ -15,6 +17,7 @@ __all__ = [
     "from_arguments",
     "is_signed_out",
     "load_settings",
+    "look",
     "resolve_model",
     "sign_in",
     "sign_out",

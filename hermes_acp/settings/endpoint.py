@@ -89,6 +89,13 @@ def resolve(config: ModelConfig, keys: Keys) -> ModelEndpoint:
     return _endpoint(replace(config, provider=known.name, base_url=known.base_url), key)
 
 
+def says_nothing(config: ModelConfig, keys: Keys) -> bool:
+    """Whether neither settings nor keys say anything of a model: only then is one looked for on this machine."""
+    named = config.provider or config.base_url or config.name or config.api_key_env
+    variables = (ANY_KEY, *(known.key_variable for known in PROVIDERS.values() if known.is_hosted))
+    return not (named or keys.stored or any(keys.environ.get(name, "").strip() for name in variables))
+
+
 def _completed(config: ModelConfig) -> ModelConfig:
     """The settings with both a provider and an address."""
     if not config.base_url:
@@ -136,7 +143,7 @@ def _nothing_configured(config: ModelConfig, keys: Keys) -> str:
     if named:
         return f"{named} is set, but nothing says whose key it is: set HERMES_ACP_PROVIDER or HERMES_ACP_BASE_URL."
     variables = ", ".join(known.key_variable for known in PROVIDERS.values() if known.is_hosted and known.works)
-    return f"No model is configured: {SETUP_HINT}, or set one of {variables}."
+    return f"No model is configured: {SETUP_HINT}, set one of {variables}, or start a model server on this machine."
 
 
 def _endpoint(config: ModelConfig, key: Key | None) -> ModelEndpoint:

@@ -9,9 +9,10 @@ from pathlib import Path
 from hermes_acp.config import WORKING_API_MODES, Config, build_config, read_values, tighten, unsupported
 from hermes_acp.errors import ConfigError
 from hermes_acp.settings.credentials import read_stored
-from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve
+from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve, says_nothing
 from hermes_acp.settings.files import read_toml
 from hermes_acp.settings.homes import Home, find_home
+from hermes_acp.settings.local_servers import LocalServer, places
 from hermes_acp.settings.providers import DEMO
 from hermes_acp.settings.sources import LEVELS, checked, from_environment
 
@@ -35,6 +36,12 @@ class Settings:
     log: LogConfig = LogConfig()
     warnings: tuple[str, ...] = ()
     keys: Keys = field(default_factory=lambda: Keys({}, {}), repr=False)
+    local_servers: tuple[LocalServer, ...] = ()
+
+    @property
+    def says_no_model(self) -> bool:
+        """Whether nothing at all is configured, so that `local_servers` are worth a look."""
+        return says_nothing(self.config.model, self.keys)
 
 
 def load_settings(overrides: Mapping[str, str], environ: Mapping[str, str]) -> Settings:
@@ -56,9 +63,8 @@ def load_settings(overrides: Mapping[str, str], environ: Mapping[str, str]) -> S
     values |= checked(overrides, lambda option: option.flag or option.key)
     stored = read_stored(home.credentials_file)
     warnings = unsupported(data, source) + ((stored.warning,) if stored.warning else ())
-    return Settings(
-        home, build_config(values), _log_config({**variables, **overrides}), warnings, Keys(environ, stored.keys)
-    )
+    log = _log_config({**variables, **overrides})
+    return Settings(home, build_config(values), log, warnings, Keys(environ, stored.keys), places(environ))
 
 
 def resolve_model(settings: Settings) -> ModelEndpoint:

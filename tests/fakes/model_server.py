@@ -70,6 +70,7 @@ class ModelServer:
         models: the names that it lists.
         list_answer: what it says instead of them.
         listed: how often it was asked for them.
+        others: what it answers at other paths, in JSON; a function gets the question.
         requests: every completion request, valid or not, in order of arrival.
         aborted: those whose client hung up before the answer was whole.
         problems: the rules that requests broke; a test of good behaviour asserts that it is empty.
@@ -86,6 +87,7 @@ class ModelServer:
         self.refused = refused
         self.models = models
         self.list_answer: Status | None = None
+        self.others: Mapping[str, Any] = {}
         self.listed = 0
         self.requests: list[Received] = []
         self.aborted: list[Received] = []
@@ -199,6 +201,9 @@ class _Connection:
             answer = self.server.list_answer or Status(200, _models(self.server.models))
             await asyncio.sleep(answer.first_delay)
             await self._plain(answer)
+        elif path in self.server.others:
+            answer = self.server.others[path]
+            await self._plain(Status(200, answer(_parsed(data)) if callable(answer) else answer))
         else:
             await self._plain(fail(404, f"no such address: {method} {path}"))
 

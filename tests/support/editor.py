@@ -48,6 +48,7 @@ def agent_env(home: Path, model_url: str | None = None, **more: str) -> dict[str
         "HERMES_ACP_HOME": str(home / "hermes-acp"),
         # A request that no prompt asked for would use up a reply of the scripts.
         "HERMES_ACP_AUTO_TITLE": "false",
+        "HERMES_ACP_LOCAL_SERVERS": "off",
     }
     if model_url is not None:
         env |= {

@@ -14,13 +14,10 @@ MAX_PICTURES = 20
 """A request carries so many at most, the newest: servers hold more than that to stricter limits."""
 
 _STATUSES = frozenset({400, 413, 415, 422})
-_NAMED = re.compile(r"\b(image|picture|photo|media|pixel|dimension|base64|vision|multi-?modal)", re.IGNORECASE)
-_SOME = re.compile(
-    r"format|image/\w|media.?type|mime|image.type|dimension|pixel|\bsize|too (large|big|many|small)", re.IGNORECASE
-)
-_COUNT = re.compile(r"\b(?:at most|up to|max(?:imum)?(?: of)?|limit of)\s+(\d+)\s+image", re.IGNORECASE)
-_BLIND = re.compile(
-    r"""
+_NAMED = r"\b(image|picture|photo|media|pixel|dimension|base64|vision|multi-?modal)"
+_SOME = r"format|image/\w|media.?type|mime|image.type|dimension|pixel|\bsize|too\ (large|big|many|small)"
+_COUNT = r"\b(?:at\ most|up\ to|max(?:imum)?(?:\ of)?|limit\ of)\s+(\d+)\s+image"
+_BLIND = r"""
       (\bnot|n't|cannot|unable\ to) \s+ (support|accept|allow|handle|see|take|have)\w* .{0,40}
       (image|vision|visual|multi-?modal)
     | (image|vision|multi-?modal)\w* .{0,60} (\bnot\ (supported|allowed|available|enabled)|unsupported|only\ supported)
@@ -30,9 +27,7 @@ _BLIND = re.compile(
     | unknown\ variant .{0,5} image_url
     | missing\ data\ required\ for\ image
     | content .{0,20} must\ be\ a\ string | field\ .{0,30}content\ of\ type\ string
-    """,
-    re.IGNORECASE | re.DOTALL | re.VERBOSE,
-)
+"""
 """OpenAI, OpenRouter, DeepSeek, Groq, Ollama, LM Studio, llama.cpp, vLLM."""
 
 
@@ -73,11 +68,11 @@ def learned(sight: Sight, error: ProviderError, messages: Sequence[Message]) -> 
     words = str(error)
     if not sent:
         return sight
-    if (count := _COUNT.search(words)) and int(count[1]) < len(sent):
+    if (count := _found(_COUNT, words)) and int(count[1]) < len(sent):
         return replace(sight, most=int(count[1]), reason=words)
-    if _BLIND.search(words) and not _SOME.search(words) and error.status in {*_STATUSES, 404, 500}:
+    if _found(_BLIND, words) and not _found(_SOME, words) and error.status in {*_STATUSES, 404, 500}:
         return replace(sight, most=0, reason=words)
-    if error.status == 413 or (error.status in _STATUSES and _NAMED.search(words)):
+    if error.status == 413 or (error.status in _STATUSES and _found(_NAMED, words)):
         refused = frozenset(map(hash, _older(messages, sent) or sent))
         return replace(sight, refused=sight.refused | refused, reason=words)
     return sight
@@ -94,6 +89,10 @@ def told(model: str, messages: Sequence[Message], before: Sight, after: Sight) -
     lost = after.refused - before.refused
     if any(hash(picture) in lost for message in messages for picture in _pictures(message)):
         yield Notice("warning", "Pictures were left out, because the model's server refused them", after.reason)
+
+
+def _found(pattern: str, words: str) -> re.Match[str] | None:
+    return re.search(pattern, words, re.IGNORECASE | re.DOTALL | re.VERBOSE)
 
 
 def _pictures(message: Message) -> list[Image]:
