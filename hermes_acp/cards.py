@@ -13,6 +13,9 @@ ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think
 Effect = Literal["read", "edit", "execute", "stop"]
 """What a call does to the person's machine: nothing, change files, run a program, or end one that it started."""
 
+SHOWN_CHARACTERS = 16_000
+"""What a card shows of one text of a tool, live and when it is replayed; the model reads its own cut of it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Diff:

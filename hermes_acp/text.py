@@ -12,6 +12,8 @@ _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 
+_NOTE_LENGTH = 50
+
 
 def clean(text: str) -> str:
     """The text with every lone surrogate replaced by U+FFFD, so that it can be written as UTF-8."""
@@ -37,8 +39,9 @@ def shorten(text: str, limit: int) -> str:
 
 
 def head_and_tail(text: str, limit: int) -> str:
-    """The first and last characters of the text, at most `limit`, with a line saying what was left out."""
+    """The text's beginning and end with a line between that says what was left out; at most `limit` characters
+    in all, so that cutting twice is cutting once."""
     if len(text) <= limit:
         return text
-    half = limit // 2
-    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[-half:]}"
+    half = max(limit - _NOTE_LENGTH, 0) // 2
+    return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[len(text) - half :]}"

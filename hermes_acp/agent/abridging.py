@@ -7,12 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from hermes_acp.agent.store.codec import dump
-from hermes_acp.cards import Diff, ToolResult
+from hermes_acp.cards import SHOWN_CHARACTERS, Diff, ToolResult
 from hermes_acp.events import Event, ToolFinished, ToolPrepared
 from hermes_acp.text import head_and_tail
-
-KEPT_CHARACTERS = 16_000
-"""What the transcript keeps of one text of a tool: its output, an argument."""
 
 KEPT_OF_DIFF = 100_000
 """What the transcript keeps of one side of an edit."""
@@ -25,7 +22,7 @@ _CONTEXT = 3
 
 def for_transcript(event: Event) -> Event:
     """The event as it is kept."""
-    return _shortened(event, KEPT_CHARACTERS, KEPT_OF_DIFF)
+    return _shortened(event, SHOWN_CHARACTERS, KEPT_OF_DIFF)
 
 
 def for_replay(events: Sequence[Event], budget: int = REPLAYED_CHARACTERS) -> Iterable[Event]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hermes_acp.cards import Diff, Location, ToolResult
+from hermes_acp.cards import SHOWN_CHARACTERS, Diff, Location, ToolResult
 from hermes_acp.events import (
     Event,
     ModelSwitched,
@@ -26,9 +26,6 @@ from hermes_acp.protocol import outbound
 from hermes_acp.text import head_and_tail
 
 Update = dict[str, Any]
-
-SHOWN_CHARACTERS = 32_000
-"""What a card shows of an output at most; the model reads its own cut of it."""
 
 _FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
@@ -59,7 +60,7 @@ async def _list(args: ListFiles, path: Path, workspace: Workspace) -> ToolResult
     unmoved(args.path or ".", path, workspace)
     if not await workspace.exists(path):
         raise await missing(path, workspace)
-    if not files.is_folder(path):
+    if not await asyncio.to_thread(files.is_folder, path):
         raise ToolError(f"{shown(path, workspace)} is not a folder; use read_file to read it.")
     found = await ripgrep.run(_options(args), cwd=path, separator=b"\0", limit=_FILES, seconds=_SECONDS)
     names = [clean(paths.decode(record).as_posix()) for record in found.records]

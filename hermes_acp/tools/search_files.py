@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -62,7 +63,8 @@ async def _search(args: SearchFiles, path: Path, workspace: Workspace) -> ToolRe
     unmoved(args.path or ".", path, workspace)
     if not await workspace.exists(path):
         raise await missing(path, workspace)
-    folder, target = (path, b"./") if files.is_folder(path) else (path.parent, b"./" + paths.encode(path.name))
+    is_folder = await asyncio.to_thread(files.is_folder, path)
+    folder, target = (path, b"./") if is_folder else (path.parent, b"./" + paths.encode(path.name))
     limit = min(max(args.limit, 1), _MOST)
     found = await ripgrep.run(
         (*_options(args), b"--", args.pattern.encode(), target),

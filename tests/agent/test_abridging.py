@@ -5,9 +5,9 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_acp.agent.abridging import KEPT_CHARACTERS, KEPT_OF_DIFF, for_replay, for_transcript
+from hermes_acp.agent.abridging import KEPT_OF_DIFF, for_replay, for_transcript
 from hermes_acp.agent.store.codec import encode_event
-from hermes_acp.cards import Diff, ToolResult
+from hermes_acp.cards import SHOWN_CHARACTERS, Diff, ToolResult
 from hermes_acp.events import TextDelta, ToolFinished, ToolPrepared
 from tests.agent.store.strategies import events
 
@@ -35,7 +35,7 @@ def test_what_fits_stays_as_it_is(shown):
 
 def test_a_long_output_keeps_both_ends_and_a_note():
     kept = for_transcript(finished("BEGIN" + "x" * 1_000_000 + "END"))
-    assert len(kept.result.text) < KEPT_CHARACTERS + 100
+    assert len(kept.result.text) < SHOWN_CHARACTERS + 100
     assert kept.result.text.startswith("BEGIN")
     assert kept.result.text.endswith("END")
     assert "characters left out" in kept.result.text
@@ -77,9 +77,9 @@ def test_a_change_of_everything_keeps_both_ends_of_both_sides():
 def test_long_arguments_are_cut_whatever_their_form():
     kept = for_transcript(prepared({"path": "a", "content": "x" * 1_000_000})).arguments
     assert kept["path"] == "a"
-    assert len(json.dumps(kept)) < 2 * KEPT_CHARACTERS
+    assert len(json.dumps(kept)) < 2 * SHOWN_CHARACTERS
     odd = for_transcript(prepared({"edits": [{"text": "x" * 1000}] * 1000})).arguments
-    assert len(json.dumps(odd)) < 2 * KEPT_CHARACTERS
+    assert len(json.dumps(odd)) < 2 * SHOWN_CHARACTERS
 
 
 def size(shown):
