@@ -6,7 +6,7 @@ from tests.conformance.talk import prompt_params
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import never, open_editor
 
-pytestmark = pytest.mark.asyncio(loop_scope="session")
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 
 FORMS = {"elicitation": {"form": {}, "url": {}}}
 

@@ -43,6 +43,7 @@ async def test_i1_a_failure_of_the_model_is_no_missing_login_and_shows_no_key(
     assert await one_editor.prompt(session, "again") == "end_turn"
 
 
+@pytest.mark.slow
 async def test_i2_without_credentials_everything_but_a_session_works_and_a_retry_needs_no_restart(
     model, project, tmp_path
 ):
@@ -82,6 +83,7 @@ def launches(folder: Path) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -127,6 +129,7 @@ async def test_i3_initialize_is_answered_whatever_the_client_is_like(raw_editor,
     assert faults("InitializeResponse", hello) == []
 
 
+@pytest.mark.slow
 async def test_i5_nothing_outside_is_asked_before_initialize_is_answered(model, tmp_path):
     """Proxies and endpoints that never answer: a black hole at every address."""
     holes = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)

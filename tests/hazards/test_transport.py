@@ -12,6 +12,7 @@ from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, Editor, agent_command, agent_env, open_editor
 from tests.support.pipes import open_pipes
 
+pytestmark = pytest.mark.slow
 shared = pytest.mark.asyncio(loop_scope="session")
 
 NOISY = {"PYTHONDEVMODE": "1", "PYTHONWARNINGS": "always", "OPENAI_LOG": "debug"}
