@@ -14,6 +14,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from hermes_acp.local import survivors
+
 _log = logging.getLogger(__name__)
 
 _MOST_CHILDREN = 150
@@ -34,7 +36,9 @@ exec 3<&0
 import sys
 sys.path.insert(0, sys.argv[1])
 from hermes_acp.local import survivors
-survivors.end(sys.argv[2], *map(int, sys.argv[3:]), within=1.5)
+living, _, left = " ".join(sys.argv[3:]).partition("/")
+left_behind = survivors.left_behind(map(int, left.split()))
+survivors.end(sys.argv[2], *map(int, living.split()), *left_behind, within=1.5)
 ' "$packages" "$tag" $children
 } <&3 3<&- &
 """
@@ -50,6 +54,7 @@ class Guardian:
     def __init__(self) -> None:
         self.tag = secrets.token_hex(12)
         self._children: set[int] = set()
+        self._left: set[int] = set()
         self._pipe: int | None = None
 
     def watch(self) -> None:
@@ -63,14 +68,16 @@ class Guardian:
         self._tell()
 
     def ended(self, pid: int) -> None:
-        """A child's own process is over; its number may soon be another's."""
+        """A child's own process is over. While it has left others in its group, its number is nobody else's."""
         self._children.discard(pid)
+        self._left = set(filter(survivors.has_members, {*self._left, pid}))
         self._tell()
 
     def begin_anew(self) -> None:
         """Be as new in a forked process: it has a life of its own, and holds the end of its parent's pipe."""
         self._let_go()
         self._children.clear()
+        self._left.clear()
         self.tag = secrets.token_hex(12)
 
     def _start(self) -> None:
@@ -97,11 +104,12 @@ class Guardian:
             return
         except OSError:
             self._let_go()
-            if self._children:
+            if self._children or self._left:
                 self._start()
 
     def _line(self) -> str:
-        return " ".join(map(str, sorted(self._children)[-_MOST_CHILDREN:])) + "\n"
+        living, left = (sorted(pids)[-_MOST_CHILDREN:] for pids in (self._children, self._left))
+        return " ".join(map(str, [*living, "/", *left])) + "\n"
 
     def _let_go(self) -> None:
         if self._pipe is not None:

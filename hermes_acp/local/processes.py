@@ -36,6 +36,7 @@ class Shell:
         self._started = 0
         self._tag = secrets.token_hex(12)
         self._children: set[Child] = set()
+        self._left: set[int] = set()
         self._closed = False
 
     async def run(self, command: Command, on_output: Show) -> Completed:
@@ -82,10 +83,16 @@ class Shell:
     async def aclose(self) -> None:
         """End every process that the commands of this session have left, and refuse new commands."""
         self._closed = True
-        await surely(asyncio.to_thread(survivors.dismiss, self._tag))
+        await surely(asyncio.to_thread(survivors.dismiss, self._tag, *await self._sessions()))
         left, self._children = self._children, set()
         for ended in left:
             await ended.end()
+
+    async def _sessions(self) -> set[int]:
+        """The sessions of commands that run, and of those that have left something running."""
+        ended = {each.pid for each in self._children if each.exited.is_set()}
+        running = {each.pid for each in self._children} - ended
+        return running | await surely(asyncio.to_thread(survivors.left_behind, self._left | ended))
 
     def _new_tag(self) -> str:
         if self._closed:
@@ -102,9 +109,10 @@ class Shell:
         del self.background[ended]
 
     async def _kill(self, started: Child, tag: str) -> None:
-        """The number of a process that has ended may be another's: then only what carries the tag is ended."""
+        """The number of a process that has ended may be another's: then only what it left behind is ended."""
         if started.exited.is_set():
-            await surely(asyncio.to_thread(survivors.end, tag))
+            left = await surely(asyncio.to_thread(survivors.left_behind, {started.pid}))
+            await surely(asyncio.to_thread(survivors.end, tag, *left))
         else:
             await self._stop(started, tag)
 
@@ -149,6 +157,7 @@ class Shell:
         for ended in over:
             ended.close()
         self._children -= over
+        self._left = {left for left in self._left | {each.pid for each in over} if survivors.has_members(left)}
 
 
 class _Listener:

@@ -1,8 +1,9 @@
 """Finding and ending every process that a command left behind, by the tag in its environment.
 
 A process group does not hold those that called `setsid`, so on Linux `/proc` is searched: for the tag, for
-the command's session, and for children of either. A process that wiped its environment and left its session
-and its parents is not found. Without `/proc` only the group is ended.
+the command's session, and for children of either. A process that wiped its environment is not found when it
+has left its session and its parents, or when it is all that an ended command left and is in a group of its
+own. Without `/proc` only the group is ended.
 
 The functions block for some milliseconds and belong in a thread.
 """
@@ -46,15 +47,33 @@ def end(tag: str, *sessions: int, within: float = 2.0) -> None:
         left = find(tag, *sessions)
 
 
-def dismiss(tag: str, patience: float = 0.3) -> None:
+def has_members(group: int) -> bool:
+    """Whether a process group has a process left. While it has, its number is given to nobody else."""
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def left_behind(sessions: Iterable[int]) -> set[int]:
+    """Those sessions of commands that have ended in which something still lives. One whose first process lives is
+    another's, that was given the number since."""
+    processes = _processes()
+    return {process.session for process in processes.values()} & set(sessions) - processes.keys()
+
+
+def dismiss(tag: str, *sessions: int, patience: float = 0.3) -> None:
     """Ask them all to end, and kill those that have not after `patience` seconds."""
-    left = find(tag)
+    left = find(tag, *sessions)
     _signal(left, signal.SIGTERM)
     deadline = time.monotonic() + patience
     while left and time.monotonic() < deadline:
         time.sleep(_PAUSE)
-        left = find(tag)
-    end(tag)
+        left = find(tag, *sessions)
+    end(tag, *{process.session for process in _processes().values()} & set(sessions))
 
 
 def signal_group(group: int, number: signal.Signals) -> None:

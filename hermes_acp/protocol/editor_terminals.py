@@ -7,7 +7,7 @@ import logging
 import signal
 from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from hermes_acp.agent.waiting import uncancelled
 from hermes_acp.local.environment import shell
@@ -16,6 +16,8 @@ from hermes_acp.protocol.errors import Disconnected, RemoteError
 from hermes_acp.protocol.peer import Peer
 from hermes_acp.text import clean, plain
 from hermes_acp.workspace import Command, Completed, Show
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +54,8 @@ class EditorTerminals:
                     status = await self._quietly("terminal/wait_for_exit", terminal_id)
             except TimeoutError:
                 timed_out = True
-                await self._quietly("terminal/kill", terminal_id)
-            output = await self._quietly("terminal/output", terminal_id)
+                await self._within(self._quietly("terminal/kill", terminal_id))
+            output = await self._within(self._quietly("terminal/output", terminal_id)) or {}
         except asyncio.CancelledError:
             await uncancelled(self._within(self._stop(terminal_id)))
             raise
@@ -108,13 +110,14 @@ class EditorTerminals:
             log.info("%s failed: %s", method, error)
             return {}
 
-    async def _within(self, work: Coroutine[Any, Any, Any]) -> None:
+    async def _within(self, work: Coroutine[Any, Any, T]) -> T | None:
         """Wait for the end of a terminal, but not for ever: an editor may never answer."""
         try:
             async with asyncio.timeout(_ENDING_SECONDS):
-                await work
+                return await work
         except TimeoutError:
             log.warning("the editor does not answer while a terminal ends")
+            return None
 
 
 def _completed(output: dict[str, Any], status: dict[str, Any], timed_out: bool, terminal_id: str) -> Completed:

@@ -161,7 +161,15 @@ def test_a_killed_agent_leaves_no_process(start: Start, seed: str, line: str, pr
     assert_nothing_left(agent, guardians, seed)
 
 
-@pytest.mark.parametrize("line", [f"{SLEEP} & exit", f"setsid {SLEEP} >/dev/null 2>&1 & exit", DAEMON])
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"{SLEEP} & exit",
+        f"setsid {SLEEP} >/dev/null 2>&1 & exit",
+        f"env -i {SLEEP} >/dev/null 2>&1 & exit",
+        DAEMON,
+    ],
+)
 def test_what_a_command_left_in_the_background_ends_with_a_killed_agent(start: Start, seed: str, line: str) -> None:
     agent = start(line)
     assert agent.stdout is not None

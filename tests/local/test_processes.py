@@ -15,6 +15,7 @@ from time import monotonic
 import pytest
 
 from hermes_acp.errors import ToolError
+from hermes_acp.local import survivors
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Command, Completed
 
@@ -33,6 +34,13 @@ WITHOUT_TAG = "env -i sleep 300 & setsid env -i sleep 300 & sleep 300"
 
 async def run(workspace: LocalWorkspace, line: str, timeout: float = 20) -> Completed:
     return await workspace.run(Command(line, workspace.cwd, timeout), lambda text: None)
+
+
+def lives(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in b"ZX"
+    except OSError:
+        return False
 
 
 async def until(holds: Callable[[], bool]) -> bool:
@@ -187,6 +195,33 @@ async def test_closing_ends_a_command_that_runs_and_refuses_the_next(workspace: 
     assert alive() == 0
     with pytest.raises(ToolError, match="closed"):
         await run(workspace, "true")
+
+
+@pytest.mark.parametrize("redirected", [">/dev/null 2>&1", ""], ids=["its output let go", "its output held"])
+async def test_what_wiped_its_environment_ends_with_the_session_of_its_ended_command(
+    workspace: LocalWorkspace, redirected: str
+) -> None:
+    left = int((await run(workspace, f"env -i sleep 300 {redirected} & echo $!")).output)
+    await run(workspace, "true")
+    assert Path(f"/proc/{left}/environ").read_bytes() == b""
+    await workspace.aclose()
+    assert await until(lambda: not lives(left))
+
+
+async def test_killing_an_ended_background_command_ends_what_wiped_its_environment(workspace: LocalWorkspace) -> None:
+    name = await workspace.start(Command("env -i sleep 300 >/dev/null 2>&1 & echo $!", workspace.cwd, 20))
+    command = workspace.background[name]
+    await command.wait(5)
+    left = int(command.look().output)
+    assert lives(left)
+    await command.kill()
+    assert await until(lambda: not lives(left))
+
+
+def test_a_session_whose_first_process_lives_is_not_what_an_ended_command_left() -> None:
+    with subprocess.Popen(["sleep", "300"], start_new_session=True) as other:
+        assert survivors.left_behind({other.pid}) == set()
+        other.kill()
 
 
 async def test_closing_one_session_leaves_the_background_of_another(tmp_path: Path, alive: Alive) -> None:
