@@ -9,7 +9,9 @@ _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
 _INVISIBLE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
+    r"|\\(?=u\{)"
 )
 
 _NOTE_LENGTH = 50
@@ -26,9 +28,10 @@ def plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with control, bidirectional and zero-width characters written as escapes.
+    """The text with control, bidirectional, zero-width and blank characters written as escapes.
 
-    For what a person is asked to approve: the question must show the characters that take effect.
+    For what a person is asked to approve: the question must show the characters that take effect. Where the
+    text itself holds what looks like such an escape, its backslash is escaped.
     """
     return _INVISIBLE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text)
 

@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -483,3 +484,19 @@ def test_a_file_that_cannot_be_changed_by_lines_is_left_to_the_person(before):
 def test_stored_keys_are_json_by_address(home):
     store_key(home / "c.json", "https://x.example/v1", "k")
     assert json.loads((home / "c.json").read_text(encoding="utf-8")) == {"keys": {"https://x.example:443": "k"}}
+
+
+@pytest.mark.parametrize("reader", [False, True], ids=["nobody reads", "somebody reads"])
+def test_a_pipe_as_log_file_does_not_hold_up_the_start(tmp_path, reader):
+    os.mkfifo(tmp_path / "log")
+    reading = os.open(tmp_path / "log", os.O_RDONLY | os.O_NONBLOCK) if reader else None
+    script = """
+        import sys
+        from hermes_acp.settings import load_settings, start_logging
+        start_logging(load_settings({"log.file": sys.argv[1]}, {}))
+    """
+    command = [sys.executable, "-c", textwrap.dedent(script), str(tmp_path / "log")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+    assert "The log cannot go to" in done.stderr
+    if reading is not None:
+        os.close(reading)

@@ -1,9 +1,15 @@
 """Plain functions on text."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.text import clean, head_and_tail, plain, shorten, visible
+
+UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180e\u180f\u200b\u202e\u2066\u2800\u3164\ufe00\ufe0f\ufeff\uffa0"
+    "\ufff9\ufffb\U000e0001\U000e0100\U000e01ef"
+)
 
 
 @given(st.text(max_size=400), st.integers(60, 200))
@@ -33,3 +39,24 @@ def test_what_cannot_be_seen_is_written_out():
 def test_a_short_text_stays_and_a_long_one_ends_in_an_ellipsis():
     assert shorten("abc", 3) == "abc"
     assert shorten("abcd", 3) == "ab…"
+
+
+@pytest.mark.parametrize("character", UNSEEN, ids=lambda character: f"U+{ord(character):04X}")
+def test_a_character_that_is_not_seen_is_written_out(character: str) -> None:
+    assert visible(f"rm{character}x") == f"rm\\u{{{ord(character):x}}}x"
+
+
+def test_an_escape_is_not_what_the_same_text_typed_is() -> None:
+    assert visible("echo \u200b") == r"echo \u{200b}"
+    assert visible(r"echo \u{200b}") == r"echo \u{5c}u{200b}"
+
+
+def test_other_backslashes_stay_as_they_are() -> None:
+    assert visible(r"grep '\bu{2}\n' \user") == r"grep '\bu{2}\n' \user"
+
+
+@given(st.lists(st.sampled_from(["\\", "u", "{", "}", "2", "\u200b", "\u202e", "a"])), st.data())
+def test_two_texts_never_look_the_same(parts: list[str], data: st.DataObject) -> None:
+    text = "".join(parts)
+    other = "".join(data.draw(st.permutations(parts)))
+    assert text == other or visible(text) != visible(other)

@@ -21,6 +21,8 @@ SECRET_NAMES = re.compile(
 )
 """Variables that commands do not inherit: the agent's keys, and those of whatever service."""
 
+_WITHHELD: set[bytes] = set()
+
 _DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
 _SHELL_FOLDERS = (b"/bin", b"/usr/bin", b"/usr/local/bin")
 
@@ -28,7 +30,7 @@ _SHELL_FOLDERS = (b"/bin", b"/usr/bin", b"/usr/local/bin")
 def for_command(tag: str) -> dict[bytes, bytes]:
     """The environment of a command whose processes carry `tag` and this process's; the tags we carry ourselves
     stay in it."""
-    kept = {name: value for name, value in os.environb.items() if not SECRET_NAMES.match(name)}
+    kept = {name: value for name, value in os.environb.items() if not _is_secret(name)}
     kept[RUN] = b" ".join(filter(None, (os.environb.get(RUN, b""), GUARDIAN.tag.encode(), tag.encode())))
     kept.setdefault(b"PATH", _DEFAULT_PATH)
     return kept
@@ -48,6 +50,13 @@ def shell(line: str) -> tuple[bytes, ...]:
     raise ToolError("No shell (bash or sh) was found on this machine, so no command can run.")
 
 
+def withhold(name: str) -> None:
+    """Keep this variable too from commands, and overwrite it as `mask_own` does; "" is none."""
+    if name:
+        _WITHHELD.add(name.encode("utf-8", "replace"))
+        mask_own()
+
+
 def mask_own() -> None:
     """Overwrite our keys where the system shows them to others (Linux: `/proc/PID/environ`).
 
@@ -61,6 +70,10 @@ def mask_own() -> None:
             for at, size in _secret_values(memory.read(end - start)):
                 memory.seek(start + at)
                 memory.write(b"x" * size)
+
+
+def _is_secret(name: bytes) -> bool:
+    return name in _WITHHELD or SECRET_NAMES.match(name) is not None
 
 
 def _absolute_path_folders() -> list[bytes]:
@@ -77,6 +90,6 @@ def _secret_values(block: bytes) -> Iterator[tuple[int, int]]:
     at = 0
     for entry in block.split(b"\0"):
         name, _, value = entry.partition(b"=")
-        if SECRET_NAMES.match(name):
+        if _is_secret(name):
             yield at + len(name) + 1, len(value)
         at += len(entry) + 1

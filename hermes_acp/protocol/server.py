@@ -7,12 +7,12 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import ConfigError
-from hermes_acp.local.environment import mask_own
+from hermes_acp.local.environment import mask_own, withhold
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.boot import Booted
@@ -68,8 +68,15 @@ def serve(booted: Booted) -> int:
         sys.stderr.write(f"hermes-acp: {error}\n")
         return 2
     mask_own()
-    asyncio.run(_serve(booted, lambda: load_settings(overrides, os.environ)))
+    asyncio.run(_serve(booted, lambda: _read_settings(overrides)))
     return 0
+
+
+def _read_settings(overrides: Mapping[str, str]) -> Settings:
+    """The settings as they are now; the variable that they name for the key is no command's business."""
+    settings = load_settings(overrides, os.environ)
+    withhold(settings.config.model.api_key_env)
+    return settings
 
 
 async def _serve(booted: Booted, read: Callable[[], Settings]) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
+import stat
 import sys
+from io import TextIOWrapper
 
 from hermes_acp.settings.load import Settings
 from hermes_acp.text import clean
@@ -25,6 +29,17 @@ class _Masking(logging.Formatter):
         return text
 
 
+class _File(logging.FileHandler):
+    """Appends to a file or device, never to a pipe: opening one waits for a reader, writing to a full one for ever."""
+
+    def _open(self) -> TextIOWrapper:
+        file = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+        if not stat.S_ISREG(mode := os.fstat(file).st_mode) and not stat.S_ISCHR(mode):
+            os.close(file)
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return open(file, "a", encoding="utf-8")
+
+
 def start_logging(settings: Settings) -> None:
     """Send the log where the settings say; to standard error when the file cannot be written."""
     handler, problem = _handler(settings)
@@ -38,7 +53,7 @@ def _handler(settings: Settings) -> tuple[logging.Handler, str]:
     if settings.log.file is None:
         return logging.StreamHandler(sys.stderr), ""
     try:
-        return logging.FileHandler(settings.log.file, encoding="utf-8"), ""
+        return _File(settings.log.file, encoding="utf-8"), ""
     except OSError as error:
         return logging.StreamHandler(sys.stderr), f"The log cannot go to {settings.log.file}: {error.strerror}."
 

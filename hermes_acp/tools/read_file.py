@@ -21,6 +21,8 @@ from hermes_acp.workspace import Lines, Workspace
 
 _LINES = 2_000
 _LINE = 2_000
+_FARTHEST = 2**32 - 1
+"""No line is beyond it: ACP counts lines in 32 bits."""
 _CHARACTERS = 50_000
 _BYTES = 200_000
 _PICTURE_BYTES = 24 * 1024 * 1024
@@ -39,7 +41,7 @@ class ReadFile(Params):
 async def prepare(args: ReadFile, ctx: ToolContext) -> Action:
     """Make a read ready; nothing of the file is looked at yet."""
     path = ctx.workspace.resolve(args.path)
-    first, count = max(args.offset, 1), min(max(args.limit, 1), 10 * _LINES)
+    first, count = min(max(args.offset, 1), _FARTHEST), min(max(args.limit, 1), 10 * _LINES)
     return Action(
         f"Read {named(path, ctx.workspace)}{_range(first, count)}",
         partial(_read, args.path, path, first, count, ctx.workspace),

@@ -15,6 +15,7 @@ from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.workspace import Command, Completed
 
+_USUAL = 120
 _LONGEST = 3_600
 _TITLE = 200
 _AT_ONCE = 0.1
@@ -26,7 +27,7 @@ class Terminal(Params):
     that ask questions get none. Each call is a new shell."""
 
     command: str
-    timeout: float = Field(120, description="Seconds, at most 3600.")
+    timeout: float = Field(_USUAL, description="Seconds, at most 3600.")
     background: bool = Field(False, description="For servers and watchers: return at once; see process.")
 
 
@@ -43,7 +44,7 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
     if args.background:
         begin = partial(_start, Command(args.command, ctx.workspace.cwd, math.inf), ctx)
         return Action(f"In the background: {title(args.command)}", begin, "execute", command=args.command)
-    seconds = min(max(args.timeout, 1), _LONGEST)
+    seconds = min(max(args.timeout, 1), _LONGEST) if math.isfinite(args.timeout) else _USUAL
     command = Command(args.command, ctx.workspace.cwd, seconds)
     return Action(title(args.command), partial(_run, command, ctx), "execute", command=args.command)
 

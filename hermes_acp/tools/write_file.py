@@ -52,16 +52,20 @@ def _planned(path: Path, old: bytes | None, content: str) -> Change:
         file = codec.decode(old)
     except codec.NotText as error:
         raise ToolError(f"{clean(str(path))} was not changed: {error}. Remove it first to put text there.") from error
-    new, note = _expressed(file, content)
-    diff = Diff(clean(str(path)), clean(file.text), content)
+    text = _in_the_style_of(file, content)
+    new, note = _encoded(file, text)
+    diff = Diff(clean(str(path)), clean(file.text), text)
     return Change(path, old, new, diff, _first_difference(file.text, content), f"Replaced with {_size(new)}{note}.")
 
 
-def _expressed(file: codec.TextFile, content: str) -> tuple[bytes, str]:
-    """The content in the file's own encoding and line breaks, or in UTF-8 when it has other characters."""
+def _in_the_style_of(file: codec.TextFile, content: str) -> str:
+    """The content with the file's own line breaks, and no byte order mark besides the file's."""
     text = content.removeprefix("\ufeff") if file.bom else content
-    if codec.styles(file.text):
-        text = respelled(text, file.text, file.newline)
+    return respelled(text, file.text, file.newline) if codec.styles(file.text) else text
+
+
+def _encoded(file: codec.TextFile, text: str) -> tuple[bytes, str]:
+    """The text in the file's own encoding, or in UTF-8 when it has other characters."""
     try:
         return file.encode(text), ""
     except UnicodeEncodeError:

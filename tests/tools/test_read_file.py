@@ -195,3 +195,10 @@ def test_its_paths_are_known_from_its_arguments_alone(folder: Path) -> None:
 
     tool = discover()["read_file"]
     assert tool.paths(tool.params(path="a/../b"), LocalWorkspace(folder)) == (folder / "b",)
+
+
+async def test_an_absurd_offset_stays_within_what_the_wire_can_say(call: Call, folder: Path) -> None:
+    (folder / "a").write_text("x\n")
+    result = await call("read_file", path="a", offset=10**15, limit=10**15)
+    assert "past its end" in result.text
+    assert result.locations[0].line == 2**32 - 1

@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.errors import ToolError
+from hermes_acp.local.workspace import LocalWorkspace
+from hermes_acp.tools.base import ToolContext
+from hermes_acp.tools.registry import discover
+from hermes_acp.workspace import Command, Completed, Show
 from tests.tools.conftest import Call, Prepare
 
 
@@ -93,3 +97,21 @@ async def test_keys_do_not_reach_commands(call: Call, monkeypatch: pytest.Monkey
     monkeypatch.setenv("OPENAI_API_KEY", "CANARY-2")
     monkeypatch.setenv("MY_SERVICE_TOKEN", "CANARY-3")
     assert "CANARY" not in (await call("terminal", command="env; cat /proc/self/environ")).text
+
+
+@pytest.mark.parametrize("timeout", ["nan", "inf", "-inf", float("nan"), 1e309])
+async def test_a_timeout_that_is_no_number_is_the_usual_one(timeout: object, tmp_path: Path) -> None:
+    limits: list[float] = []
+
+    class Recording(LocalWorkspace):
+        async def run(self, command: Command, on_output: Show) -> Completed:
+            limits.append(command.timeout)
+            return await super().run(command, on_output)
+
+    workspace = Recording(tmp_path)
+    tool = discover()["terminal"]
+    args = tool.params.model_validate({"command": "true", "timeout": timeout})
+    result = await (await tool.prepare(args, ToolContext("call_1", workspace))).run()
+    await workspace.aclose()
+    assert not result.is_error
+    assert limits == [120]

@@ -156,3 +156,10 @@ async def test_what_cannot_be_written_is_refused_as_a_read_and_shows_no_diff(
 async def test_no_surrogate_and_no_crash_reach_the_disk(call: Call, folder: Path) -> None:
     await call("write_file", path="a\ud835.txt", content="half \ud83d")
     assert (folder / "a\ufffd.txt").read_bytes() == "half \ufffd".encode()
+
+
+async def test_the_diff_of_a_crlf_file_shows_the_line_ends_that_are_written(prepare: Prepare, folder: Path) -> None:
+    (folder / "f").write_bytes(b"a\r\nb\r\n")
+    action = await prepare("write_file", path="f", content="a\nc\n")
+    await action.run()
+    assert action.diffs[0].new_text.encode() == (folder / "f").read_bytes() == b"a\r\nc\r\n"

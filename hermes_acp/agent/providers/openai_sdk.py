@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from typing import Any, cast
 
 import anyio
@@ -15,11 +15,26 @@ import openai
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.failures import failure_of, provider_error
 from hermes_acp.agent.providers.masking import masked
+from hermes_acp.agent.providers.sse import MAX_BYTES
 from hermes_acp.errors import ProviderError
+from hermes_acp.text import shorten, visible
 
 CONNECT_TIMEOUT = 15.0
 _OPENAI = "api.openai.com"
+
+
+class _Refused(Exception):
+    """An answer that is no success."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        super().__init__(f"HTTP status {status}")
+        self.status = status
+        self.headers = headers
+        self.body = body
+
+
 _ERRORS = (
+    _Refused,
     openai.OpenAIError,
     httpx2.HTTPError,
     httpx2.StreamError,
@@ -32,6 +47,9 @@ _ERRORS = (
 )
 _UNUSABLE = (httpx2.UnsupportedProtocol, httpx2.LocalProtocolError, httpx2.InvalidURL, ValueError)
 
+MAX_ERROR_BYTES = 1024 * 1024
+"""So much is read of the body of an error."""
+
 Response = AbstractAsyncContextManager[openai.AsyncAPIResponse[Any]]
 
 
@@ -40,6 +58,7 @@ class OpenAIClient:
 
     The SDK waits and retries nothing by itself. What it takes from the environment (organisation, project,
     custom headers) goes to OpenAI only. Proxies of the environment are not used for this machine itself.
+    A redirect is not followed: prompt and key are for the configured address alone.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -51,7 +70,9 @@ class OpenAIClient:
                 max_retries=0,
                 timeout=openai.Timeout(None, connect=CONNECT_TIMEOUT),
                 default_headers=cast(Mapping[str, str], _headers(endpoint)),
-                http_client=openai.DefaultAsyncHttpxClient(trust_env=False) if endpoint.is_local else None,
+                http_client=openai.DefaultAsyncHttpxClient(
+                    trust_env=not endpoint.is_local, follow_redirects=False, event_hooks={"response": [_refuse]}
+                ),
             )
         self._completions = self._client.chat.completions.with_streaming_response
         # What lies below the SDK is imported by its first use of a loop, and shall not be by the first request.
@@ -72,7 +93,7 @@ class OpenAIClient:
         """
         with self.translated():
             async with self._client.models.with_streaming_response.list(timeout=seconds) as response:
-                return await response.read()
+                return await _at_most(MAX_BYTES, response.iter_bytes())
 
     async def aclose(self) -> None:
         await self._client.close()
@@ -87,10 +108,9 @@ class OpenAIClient:
 
 
 def _translation(error: Exception, endpoint: Endpoint) -> ProviderError:
-    if isinstance(error, openai.APIStatusError):
-        failure = failure_of(_body(error.response), error.status_code, error.response.headers)
-        return provider_error(failure, endpoint.name, endpoint.api_key)
     cause = error.__cause__ or error
+    if isinstance(cause, _Refused):
+        return _refusal(cause, endpoint)
     reason = masked(str(cause) or type(cause).__name__, endpoint.api_key)
     if isinstance(cause, httpx2.DecodingError):
         return ProviderError(f"{endpoint.name} sent bytes that cannot be unpacked ({reason}).", kind="malformed")
@@ -101,11 +121,40 @@ def _translation(error: Exception, endpoint: Endpoint) -> ProviderError:
     return ProviderError(f"{endpoint.name}: the connection to {endpoint.host} failed ({reason}).", kind="network")
 
 
-def _body(response: httpx2.Response) -> Any:
+def _refusal(refused: _Refused, endpoint: Endpoint) -> ProviderError:
+    if refused.status >= 400:
+        failure = failure_of(_value(refused.body), refused.status, refused.headers)
+        return provider_error(failure, endpoint.name, endpoint.api_key)
+    place = masked(shorten(visible(refused.headers.get("location", "nowhere")), 200), endpoint.api_key)
+    return ProviderError(
+        f"{endpoint.name}: the address redirects to {place}, which is not followed; correct model.base_url.",
+        kind="bad_request",
+        status=refused.status,
+    )
+
+
+async def _refuse(response: httpx2.Response) -> None:
+    """Take the body of an answer that is no success, which the SDK would read whole, however long it is."""
+    if not response.is_success:
+        body = await _at_most(MAX_ERROR_BYTES, response.aiter_bytes())
+        raise _Refused(response.status_code, response.headers, body)
+
+
+async def _at_most(most: int, blocks: AsyncIterator[bytes]) -> bytes:
+    body = bytearray()
+    async with aclosing(cast("AsyncGenerator[bytes, None]", blocks)):
+        async for block in blocks:
+            body += block
+            if len(body) >= most:
+                break
+    return bytes(body[:most])
+
+
+def _value(body: bytes) -> Any:
     try:
-        return json.loads(response.content)
+        return json.loads(body)
     except (ValueError, RecursionError):
-        return response.text
+        return body.decode("utf-8", "replace")
 
 
 def _headers(endpoint: Endpoint) -> dict[str, str | openai.Omit]:

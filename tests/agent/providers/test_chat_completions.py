@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import time
+from contextlib import suppress
 
 import openai
 import pytest
@@ -289,3 +290,57 @@ async def test_the_same_bytes_make_the_same_message_as_the_sdks_own_accumulator(
     assert ours.calls == [(call.function.name, json.loads(call.function.arguments)) for call in calls]
     assert ours.reply.finish == theirs.choices[0].finish_reason
     assert (ours.reply.usage.output if ours.reply.usage else None) == (theirs.usage and theirs.usage.completion_tokens)
+
+
+async def _serving(answer):
+    """A bare HTTP server on loopback that gives every connection this answer, and its address."""
+
+    async def serve(reader, writer):
+        with suppress(ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            await answer(writer)
+        writer.close()
+
+    running = await asyncio.start_server(serve, "127.0.0.1", 0)
+    return running, f"http://127.0.0.1:{running.sockets[0].getsockname()[1]}/v1"
+
+
+async def test_an_error_whose_body_never_ends_is_read_up_to_a_limit():
+    sent = 0
+
+    async def endless(writer):
+        nonlocal sent
+        writer.write(b"HTTP/1.1 500 X\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(b"10000\r\n" + b"x" * 0x10000 + b"\r\n")
+            await writer.drain()
+            sent += 0x10000
+
+    running, url = await _serving(endless)
+    async with running:
+        provider = ChatCompletions(Endpoint("odd", "m", url, KEY))
+        asked = await asyncio.wait_for(ask(provider), 15)
+        await provider.aclose()
+    assert asked.error is not None
+    assert asked.error.kind == "server"
+    assert sent < 32 * 1024 * 1024
+
+
+async def test_a_redirect_takes_the_prompt_nowhere_else():
+    other = ModelServer()
+    async with other:
+
+        async def redirect(writer):
+            place = f"{other.url}/chat/completions".replace("127.0.0.1", "localhost")
+            writer.write(f"HTTP/1.1 307 X\r\nlocation: {place}\r\ncontent-length: 0\r\n\r\n".encode())
+            await writer.drain()
+
+        running, url = await _serving(redirect)
+        async with running:
+            provider = ChatCompletions(Endpoint("odd", "m", url, KEY))
+            asked = await ask(provider)
+            await provider.aclose()
+        assert other.requests == []
+    assert asked.error is not None
+    assert (asked.error.kind, asked.error.status) == ("bad_request", 307)
+    assert "redirects to http://localhost" in str(asked.error)
