@@ -169,7 +169,7 @@ async def test_a_load_of_five_hundred_long_outputs_is_a_few_megabytes_with_notes
         await editor.close()
     async with open_editor(tmp_path, model.url) as editor:
         await editor.initialize()
-        await editor.new_session(project)
+        await editor.prompt(await editor.new_session(project), "hi")
         before = resident(editor)
         await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
         assert sum(len(json.dumps(line)) for line in editor.lines) < 6_000_000
