@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from dataclasses import replace
 
 from hermes_acp.agent.abridging import for_transcript
@@ -16,7 +15,7 @@ from hermes_acp.events import Event, ReasoningDelta, TextDelta
 from hermes_acp.host import Answer, ApprovalRequest, Host, Question
 
 FLUSH_SECONDS = 0.5
-"""How much of a streaming answer a crash may lose: it was not acknowledged yet."""
+"""How much of what was shown a crash may lose, where it was not acknowledged yet."""
 
 log = logging.getLogger(__name__)
 
@@ -29,7 +28,7 @@ class RecordedHost:
         self._journal = journal
         self._pieces: list[str] = []
         self._open: TextDelta | ReasoningDelta | None = None
-        self._flushed = time.monotonic()
+        self._due: asyncio.TimerHandle | None = None
         self._commits: set[asyncio.Task[None]] = set()
 
     def emit(self, event: Event) -> None:
@@ -38,6 +37,8 @@ class RecordedHost:
 
     def record(self, event: Event) -> None:
         """Write the fact down without showing it."""
+        if self._due is None:
+            self._due = asyncio.get_running_loop().call_later(FLUSH_SECONDS, self._keep)
         if isinstance(event, TextDelta | ReasoningDelta):
             self._record_delta(event)
         elif recorded(event):
@@ -66,7 +67,6 @@ class RecordedHost:
             self._journal.add_event(replace(self._open, text="".join(self._pieces)))
         self._pieces.clear()
         self._open = None
-        self._flushed = time.monotonic()
 
     async def ready(self) -> None:
         await self._host.ready()
@@ -82,11 +82,13 @@ class RecordedHost:
             self.flush()
             self._open = event
         self._pieces.append(event.text)
-        if time.monotonic() - self._flushed > FLUSH_SECONDS:
-            self.flush()
-            self._commit_soon()
 
-    def _commit_soon(self) -> None:
+    def _keep(self) -> None:
+        """Store what was shown so far: the model may be silent for long, and a question open for longer."""
+        self._due = None
+        self.flush()
+        if self._journal.settled:
+            return
         task = asyncio.get_running_loop().create_task(self._commit())
         self._commits.add(task)
         task.add_done_callback(self._commits.discard)

@@ -17,6 +17,7 @@ import pytest
 
 from hermes_acp.local.environment import RUN, for_command
 from hermes_acp.local.guardian import Guardian
+from tests.support.processes import guardians_of, lives, until
 
 LIMIT = 2.0
 """Seconds after which nothing may be left."""
@@ -63,45 +64,6 @@ def running_with(word: str) -> list[int]:
     """All processes of the machine with this word in their command line, but for the agent that was given it."""
     found = ((int(pid), command_line(pid)) for pid in os.listdir("/proc") if pid.isdigit())
     return [pid for pid, line in found if word.encode() in line and b"LocalWorkspace" not in line]
-
-
-def pipes_of(pid: int) -> set[str]:
-    folder = Path("/proc", str(pid), "fd")
-    try:
-        return {link for link in map(os.readlink, folder.iterdir()) if link.startswith("pipe:")}
-    except OSError:
-        return set()
-
-
-def stdin_of(pid: int) -> str:
-    try:
-        return os.readlink(f"/proc/{pid}/fd/0")
-    except OSError:
-        return ""
-
-
-def guardians_of(agent: int) -> list[int]:
-    """The processes outside that wait at the other end of one of the agent's pipes."""
-    pipes = pipes_of(agent)
-    others = (int(pid) for pid in os.listdir("/proc") if pid.isdigit() and int(pid) not in (agent, os.getpid()))
-    return [pid for pid in others if stdin_of(pid) in pipes]
-
-
-def lives(pid: int) -> bool:
-    """Whether the process has not ended; whether somebody has taken note of its end does not matter."""
-    try:
-        return Path("/proc", str(pid), "stat").read_bytes().rpartition(b")")[2].split()[0] not in b"ZX"
-    except OSError:
-        return False
-
-
-def until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -80,7 +81,8 @@ async def never(params: dict[str, Any]) -> Any:
 class Editor:
     """The client's side of one connection.
 
-    `lines` are the agent's messages in wire order, `sent` ours; `problems` what was wrong with the agent's.
+    `lines` are the agent's messages in wire order, `times` when each was read, `sent` ours; `problems` what was
+    wrong with the agent's; `rest` what came after the last whole line when the agent ended.
     `handlers` answer the agent's requests, by method: each takes the params and returns the result, or
     raises `AgentError`; it may be a coroutine. `cancelled` are the ids of requests the agent took back.
     `last_id` is the id of our latest request.
@@ -90,6 +92,8 @@ class Editor:
         self.process = process
         self.tag = tag
         self.lines: list[dict[str, Any]] = []
+        self.times: list[float] = []
+        self.rest = b""
         self.sent: list[dict[str, Any]] = []
         self.problems: list[str] = []
         self.cancelled: list[Any] = []
@@ -211,6 +215,13 @@ class Editor:
         async with asyncio.timeout(timeout):
             return await self.process.wait()
 
+    async def end(self, *, timeout: float = PATIENCE) -> int:
+        """Wait until the agent is gone and all that it said has been read; its exit status."""
+        async with asyncio.timeout(timeout):
+            status = await self.process.wait()
+            await asyncio.wait(self._tasks)
+        return status
+
     async def kill(self) -> None:
         """End everything that this editor has started, at once."""
         for pid in processes_tagged(self.tag):
@@ -229,8 +240,9 @@ class Editor:
 
     async def _read(self) -> None:
         assert self.process.stdout is not None
-        while line := await self.process.stdout.readline():
+        while (line := await self.process.stdout.readline()).endswith(b"\n"):
             self._take(line)
+        self.rest = line
         for future in self._waiting.values():
             if not future.done():
                 future.set_exception(ConnectionError(f"the agent is gone; stderr:\n{self.stderr[-4000:]}"))
@@ -253,6 +265,7 @@ class Editor:
         if not isinstance(message, dict):
             return
         self.lines.append(message)
+        self.times.append(time.monotonic())
         self._route(message)
         self._show(message)
 

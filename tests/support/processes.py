@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 TAG = "HERMES_TEST_TAG"
@@ -21,3 +24,54 @@ def _environment(folder: Path) -> list[bytes]:
         return (folder / "environ").read_bytes().split(b"\0")
     except OSError:
         return []
+
+
+def guardians_of(agent: int) -> list[int]:
+    """The processes outside that wait at the other end of one of the agent's pipes."""
+    pipes = _pipes_of(agent)
+    others = (int(pid) for pid in os.listdir("/proc") if pid.isdigit() and int(pid) not in (agent, os.getpid()))
+    return [pid for pid in others if _stdin_of(pid) in pipes]
+
+
+def lives(pid: int) -> bool:
+    """Whether the process has not ended; whether somebody has taken note of its end does not matter."""
+    return _fields(pid)[:1] not in ([], ["Z"], ["X"])
+
+
+def processor_seconds(pid: int) -> float:
+    """The processor time that a process has used so far; 0 when it is gone."""
+    fields = _fields(pid)
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
+    """Whether something came to hold within so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def _fields(pid: int) -> list[str]:
+    """What the system says of a process, from its state on."""
+    try:
+        return Path("/proc", str(pid), "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return []
+
+
+def _pipes_of(pid: int) -> set[str]:
+    try:
+        links = [os.readlink(entry) for entry in Path("/proc", str(pid), "fd").iterdir()]
+    except OSError:
+        return set()
+    return {link for link in links if link.startswith("pipe:")}
+
+
+def _stdin_of(pid: int) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/fd/0")
+    except OSError:
+        return ""
