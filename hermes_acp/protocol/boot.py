@@ -100,6 +100,7 @@ def greet(booted: Booted) -> None:
 def _read_line(booted: Booted) -> bytes:
     data = b""
     while b"\n" not in data and len(data) < MAX_GREETING:
+        _await_editor(booted)
         chunk = _read(booted.reader)
         if not chunk:
             booted.ended = True
@@ -127,6 +128,24 @@ def _is_id(value: object) -> bool:
 
 def _is_params(value: object) -> bool:
     return isinstance(value, dict) and type(value.get("protocolVersion")) is int and value["protocolVersion"] >= 0
+
+
+def _await_editor(booted: Booted) -> None:
+    """Wait until the editor has said something.
+
+    Raises:
+        BrokenPipeError: it has stopped to listen, and would not hear an answer.
+    """
+    import select
+
+    if not hasattr(select, "poll"):
+        return
+    wire = select.poll()
+    wire.register(booted.reader, select.POLLIN)
+    wire.register(booted.writer, 0)
+    events = dict(wire.poll())
+    if booted.reader not in events and events[booted.writer] & (select.POLLERR | select.POLLHUP):
+        raise BrokenPipeError
 
 
 def _read(fd: int) -> bytes:
