@@ -8,14 +8,18 @@ from typing import Any
 
 from hermes_acp.agent.store.codec import dump
 from hermes_acp.cards import SHOWN_CHARACTERS, Diff, ToolResult
-from hermes_acp.events import Event, ToolFinished, ToolPrepared
+from hermes_acp.events import Event, ToolFinished, ToolPrepared, UserPrompted
+from hermes_acp.messages import Image, Part, Text, UserMessage
 from hermes_acp.text import head_and_tail
 
 KEPT_OF_DIFF = 100_000
 """What the transcript keeps of one side of an edit."""
 
 REPLAYED_CHARACTERS = 4_000_000
-"""What the cards of a replayed session hold together; its messages are always shown whole."""
+"""What the cards of a replayed session hold together; the text of its messages is always shown whole."""
+
+REPLAYED_PICTURES = 16_000_000
+"""What the pictures of replayed prompts hold together, in base64; the newest are shown."""
 
 _CONTEXT = 3
 
@@ -34,7 +38,24 @@ def for_replay(events: Sequence[Event], budget: int = REPLAYED_CHARACTERS) -> It
         for event in events
     ]
     limit = _largest_limit([size for size in map(_size, slim) if size], budget)
-    return (event if _size(event) <= limit else _shortened(event, limit // 2, limit // 2) for event in slim)
+    shown = (event if _size(event) <= limit else _shortened(event, limit // 2, limit // 2) for event in slim)
+    return _without_older_pictures(list(shown))
+
+
+def _without_older_pictures(events: list[Event]) -> list[Event]:
+    left = REPLAYED_PICTURES
+    for place in range(len(events) - 1, -1, -1):
+        event = events[place]
+        if isinstance(event, UserPrompted):
+            size = sum(len(part.data) for part in event.message.parts if isinstance(part, Image))
+            left -= size
+            if size and left < 0:
+                events[place] = replace(event, message=UserMessage(tuple(map(_named, event.message.parts))))
+    return events
+
+
+def _named(part: Part) -> Part:
+    return part if isinstance(part, Text) else Text(f"[A picture ({part.mime_type}), not shown again.]")
 
 
 def _largest_limit(sizes: Sequence[int], budget: int) -> int:

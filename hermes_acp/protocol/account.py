@@ -81,8 +81,18 @@ class Account:
             address=address,
             chosen=chosen,
         )
-        options.offer(models.names)
+        options.offer(models.names, address)
         return options
+
+    def models(self) -> tuple[tuple[str, ...], str]:
+        """The models that may be chosen, the default first, and the address where they are.
+
+        Raises:
+            CredentialsMissing: there is no model to talk to.
+            ConfigError: a setting is wrong.
+        """
+        models = self._present()
+        return models.names, models.endpoint.base_url
 
     def agent(self, model: str, config: Config) -> Agent:
         """The agent that a session of this model and these settings uses now.
@@ -98,15 +108,15 @@ class Account:
         """The folder that keeps the trajectories of sessions with these settings; None: they are not kept."""
         return self._current().home.state if config.trajectories.save else None
 
-    def warm(self, listed: Callable[[tuple[str, ...]], None]) -> None:
+    def warm(self, listed: Callable[[], None]) -> None:
         """Load in the background what the first prompt needs, then look what models there are.
 
         Args:
-            listed: is told the models that may be chosen, once more of them are known.
+            listed: called once more models are known.
         """
         models = self._models
         if models is not None:
-            models.warm(lambda: listed(models.names) if models is self._models else None)
+            models.warm(lambda: listed() if models is self._models else None)
 
     async def authenticate(self) -> None:
         """Look again for a model, and end a logout if there is one.

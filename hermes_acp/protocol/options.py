@@ -34,8 +34,11 @@ class Options:
         values = {"mode": self.mode, "model": self.model}
         return {**values, "address": self.address} if self.chosen else values
 
-    def offer(self, models: tuple[str, ...]) -> None:
-        """Let these models be chosen; the present one stays among them."""
+    def offer(self, models: tuple[str, ...], address: str) -> None:
+        """Let these models be chosen, the default first. The present one stays among those of its address."""
+        if address != self.address:
+            self.model = self.model if self.model in models else models[0]
+            self.address, self.chosen = address, False
         self.models = models if self.model in models else (self.model, *models)
 
     def allowed(self, option: str) -> tuple[str, ...]:

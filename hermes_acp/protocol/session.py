@@ -75,9 +75,9 @@ class Session:
         self._known = True
         self._tell_models()
 
-    def offer_models(self, models: tuple[str, ...]) -> None:
-        """Let these models be chosen too."""
-        self.options.offer(models)
+    def offer_models(self, models: tuple[str, ...], address: str) -> None:
+        """Let these models of this address be chosen."""
+        self.options.offer(models, address)
         self._tell_models()
 
     def _tell_models(self) -> None:
@@ -126,10 +126,13 @@ class Session:
 
     def settle(self) -> None:
         """A prompt has been answered: when no other waits, there is time to find a title."""
-        agent = self.agent(self.options.model)
         question = title_question(self.conversation.messages)
-        if question and agent.titles and not self.turns.busy:
-            self.title.seek(lambda: ask_title(agent.provider, question))
+        if question and not self.turns.busy:
+            self.title.seek(lambda: self._ask_title(question))
+
+    async def _ask_title(self, question: str) -> str:
+        agent = self.agent(self.options.model)
+        return await ask_title(agent.provider, question) if agent.titles else ""
 
     async def _run_command(self, invocation: Invocation) -> None:
         journal = self.conversation.journal

@@ -122,10 +122,11 @@ class Sessions:
             session.host.replay(event)
             await session.host.ready()
 
-    def offer_models(self, models: tuple[str, ...]) -> None:
-        """Let these models be chosen in every open session."""
+    def offer_models(self) -> None:
+        """Let the models that there are now be chosen in every open session."""
+        models, address = self.account.models()
         for session in self._open.values():
-            session.offer_models(models)
+            session.offer_models(models, address)
 
     async def close(self, session: Session) -> None:
         """Cancel the session's prompts, wait until they are answered, end its processes, free it."""

@@ -5,10 +5,11 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hermes_acp.agent.abridging import KEPT_OF_DIFF, for_replay, for_transcript
+from hermes_acp.agent.abridging import KEPT_OF_DIFF, REPLAYED_PICTURES, for_replay, for_transcript
 from hermes_acp.agent.store.codec import encode_event
 from hermes_acp.cards import SHOWN_CHARACTERS, Diff, ToolResult
-from hermes_acp.events import TextDelta, ToolFinished, ToolPrepared
+from hermes_acp.events import TextDelta, ToolFinished, ToolPrepared, UserPrompted
+from hermes_acp.messages import Image, Text, UserMessage
 from tests.agent.store.strategies import events
 
 
@@ -116,3 +117,12 @@ def test_an_ended_card_shows_its_diff_once_and_an_open_one_its_proposal():
     assert first.diffs == ()
     assert second == shown[1]
     assert third == shown[2]
+
+
+def test_of_many_pictures_the_newest_are_shown_again_and_the_others_named():
+    heavy = Image("x" * (REPLAYED_PICTURES // 3), "image/png")
+    prompts = [UserPrompted(UserMessage((Text(str(number)), heavy)), f"msg_{number}") for number in range(5)]
+    replayed = list(for_replay([*prompts, UserPrompted(UserMessage((Text("last"),)), "msg_5")]))
+    shown = [[type(part) for part in event.message.parts] for event in replayed]
+    assert shown == [[Text, Text]] * 2 + [[Text, Image]] * 3 + [[Text]]
+    assert replayed[0].message.text == "0\n\n[A picture (image/png), not shown again.]"

@@ -137,3 +137,29 @@ async def test_a_list_that_failed_is_asked_for_again_by_the_next_session(editor,
 async def test_the_session_is_open_before_the_endpoint_is_asked(editor, model, project):
     await editor.new_session(project)
     assert model.listed == model.connections == 0
+
+
+def settings(home, server, name):
+    folder = home / "hermes-acp"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(f'[model]\nprovider = "custom"\nname = "{name}"\nbase_url = "{server.url}"\n')
+
+
+async def test_open_sessions_follow_an_authenticate_to_another_address(model, project, tmp_path):
+    home = tmp_path / "home"
+    settings(home, model, "small-model")
+    async with ModelServer(models=("elsewhere",)) as other, open_editor(home) as editor:
+        hello = await editor.initialize()
+        session = await editor.new_session(project)
+        await editor.prompt(session, "hi")
+        settings(home, other, "elsewhere")
+        await editor.request("authenticate", {"methodId": hello["authMethods"][0]["id"]})
+        update = await editor.wait_update(
+            lambda update: (
+                update["sessionUpdate"] == "config_option_update" and choices(update["configOptions"])[0] == "elsewhere"
+            )
+        )
+        assert choices(update["configOptions"]) == ("elsewhere", ["elsewhere"])
+        await editor.prompt(session, "hi")
+        assert other.requests[-1].body["model"] == "elsewhere"
+        assert len(model.requests) == 1

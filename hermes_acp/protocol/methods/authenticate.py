@@ -16,6 +16,7 @@ async def authenticate(call: Call[App], params: AuthenticateParams) -> dict[str,
     if params.method_id != AGENT_METHOD:
         raise invalid_params(f"methodId: {params.method_id!r} cannot be used here; use {AGENT_METHOD!r}")
     await call.app.account.authenticate()
+    call.after(call.app.sessions.offer_models)
     return {}
 
 
