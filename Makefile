@@ -1,7 +1,7 @@
 # Everything runs in .venv, which is made from pyproject.toml and constraints.txt when it is missing.
 # Programs of the .venv are started with "python -m": their scripts break in a path with spaces.
 PYTHON_OF_VENV = .venv/bin/python
-INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check -c constraints.txt
+INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check --use-pep517 -c constraints.txt
 
 .PHONY: check test demo bench soak lint constraints clean
 

@@ -57,6 +57,7 @@ class Step:
     understood: bool = False
     """Whether at least one call named a tool and gave it fitting arguments."""
     _prepared: set[str] = field(default_factory=set)
+    _shown: dict[str, str] = field(default_factory=dict)
     _unfinished: dict[str, str] = field(default_factory=dict)
 
     async def run(self) -> None:
@@ -81,6 +82,11 @@ class Step:
         reasons = [self._unfinished.get(call.id, reason) for call in open_calls]
         results = [ToolResult(reason, is_error=True) for reason in reasons]
         await self.host.acknowledge(*map(self._ended, open_calls, results))
+
+    def _cut_off(self, call: ToolCall, reason: str) -> ToolResult:
+        """The result of a call that did not end: what it had shown, and why there is no more."""
+        shown = self._shown.get(call.id, "").rstrip()
+        return ToolResult(f"{shown}\n[{reason}]" if shown else reason, is_error=True)
 
     def outcomes(self) -> tuple[ToolOutcome, ...]:
         """Name and outcome of each call, in call order."""
@@ -135,6 +141,7 @@ class Step:
 
     def _context(self, call: ToolCall) -> ToolContext:
         def show(text: str, terminal_id: str | None = None) -> None:
+            self._shown[call.id] = text
             self.host.emit(ToolOutput(call.id, text, terminal_id))
 
         return ToolContext(call.id, self.talk.workspace, show)
@@ -159,6 +166,7 @@ class Step:
             return ""
         if verdict.decision == "deny":
             return verdict.reason
+        await self.host.stored()
         answer = await self.host.approve(self._question(entry, action, verdict.reason))
         self.talk.approvals.remember(entry.tool.name, action, answer.decision, self.talk.workspace.cwd)
         return _refusal_text(answer)
@@ -183,6 +191,7 @@ class Step:
         if not self.talk.approvals.offers(action.effect):
             await self._finish(entry.call, ToolResult(PLAN_MODE, is_error=True))
             return
+        await self.host.stored()
         self.host.emit(ToolStarted(entry.call.id))
         began = time.monotonic()
         try:

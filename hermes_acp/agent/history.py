@@ -9,7 +9,7 @@ from hermes_acp.messages import AssistantMessage, Message, Text, ToolMessage, Us
 INTERRUPTED = AssistantMessage("Interrupted by the user before an answer.", synthetic=True)
 """Closes a turn that ended without an answer, so that roles alternate."""
 
-INTERRUPTED_RESULT = "Interrupted: this call was not finished."
+INTERRUPTED_RESULT = "Interrupted: this call was not seen to end. Whether it took effect is not known."
 
 
 def find_disorder(messages: Sequence[Message]) -> str | None:

@@ -61,6 +61,15 @@ class RecordedHost:
             for event in events:
                 self._host.emit(event)
 
+    async def stored(self) -> None:
+        """Wait until all that was shown so far is on disk: what comes next must not outlive the record of it.
+
+        Raises:
+            StoreError: it could not be stored.
+        """
+        self.flush()
+        await uncancelled(self._journal.commit())
+
     def flush(self) -> None:
         """Hand the text that has streamed so far to the journal."""
         if self._open is not None and self._pieces:

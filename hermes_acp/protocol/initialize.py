@@ -81,7 +81,7 @@ def _setup_method(capabilities: dict[str, Any]) -> dict[str, Any]:
         "id": SETUP_METHOD,
         "type": "terminal",
         "name": "Set up in a terminal",
-        "description": "Asks for a provider and a key, and stores the key in the system keyring.",
+        "description": "Asks for a provider and a key, and stores the key where only you can read it.",
         "args": ["setup"],
     }
     meta = capabilities.get("_meta")

@@ -62,19 +62,14 @@ ROUTES = (
 
 def serve(booted: Booted) -> int:
     """Serve until the editor goes away or the process is told to end; the process's exit status."""
-    try:
-        overrides = from_arguments(booted.argv)
-    except ConfigError as error:
-        sys.stderr.write(f"hermes-acp: {error}\n")
-        return 2
     mask_own()
-    asyncio.run(_serve(booted, lambda: _read_settings(overrides)))
+    asyncio.run(_serve(booted, lambda: _read_settings(booted.argv)))
     return 0
 
 
-def _read_settings(overrides: Mapping[str, str]) -> Settings:
+def _read_settings(argv: list[str]) -> Settings:
     """The settings as they are now; the variable that they name for the key is no command's business."""
-    settings = load_settings(overrides, os.environ)
+    settings = load_settings(from_arguments(argv), os.environ)
     withhold(settings.config.model.api_key_env)
     return settings
 
@@ -101,7 +96,8 @@ def _start(read: Callable[[], Settings]) -> Path | None:
     """Start the log and say where the sessions are; wrong settings are reported when a session is asked for."""
     try:
         settings = read()
-    except ConfigError:
+    except ConfigError as error:
+        sys.stderr.write(f"hermes-acp: {error}\n")
         return find_home(os.environ).database
     start_logging(settings)
     for warning in settings.warnings:

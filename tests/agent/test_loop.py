@@ -338,10 +338,11 @@ async def test_each_step_is_told_with_its_tools(talk, tmp_path):
 
 
 class FailingJournal:
-    """A journal whose disk is full from the second commit on."""
+    """A journal whose disk is full after so many commits."""
 
-    def __init__(self, journal):
+    def __init__(self, journal, good):
         self._journal = journal
+        self.good = good
         self.commits = 0
 
     def __getattr__(self, name):
@@ -349,13 +350,13 @@ class FailingJournal:
 
     async def commit(self, durable=False):
         self.commits += 1
-        if self.commits > 1:
+        if self.commits > self.good:
             raise StoreError("disk full")
         await self._journal.commit(durable)
 
 
 async def test_a_cancel_is_a_cancel_also_when_the_store_fails(talk):
-    talk.journal = FailingJournal(talk.journal)
+    talk.journal = FailingJournal(talk.journal, good=2)
     host = RecordingHost(None)
     turn = run_turn(agent(calls(call("terminal", "1", command="touch x"))), talk, user("go"), host)
     await cancel_when(turn, host.asked.is_set)
@@ -364,7 +365,7 @@ async def test_a_cancel_is_a_cancel_also_when_the_store_fails(talk):
 
 
 async def test_a_turn_that_cannot_be_stored_is_an_error(talk):
-    talk.journal = FailingJournal(talk.journal)
+    talk.journal = FailingJournal(talk.journal, good=1)
     with pytest.raises(StoreError):
         await run_turn(agent(AssistantMessage("hello")), talk, user("hi"), RecordingHost())
 

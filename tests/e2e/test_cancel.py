@@ -151,3 +151,15 @@ async def test_a_storm_of_cancels(editor, model, project):
         editor.notify("session/cancel", {"sessionId": session})
     assert (await prompt)["stopReason"] == "cancelled"
     await assert_served(editor, model, session)
+
+
+async def test_a_cancelled_command_keeps_the_output_that_was_seen(editor, model, project):
+    model.say(Say(calls=[Call("terminal", {"command": "echo seen; sleep 60"})]))
+    session = await editor.new_session(project)
+    prompt = editor.begin_prompt(session, "go")
+    await editor.wait_update(lambda update: "seen" in str(update.get("content")) and update.get("status") is None)
+    await cancel(editor, session, prompt)
+    final = editor.updates(session)[-1] if editor.updates(session)[-1].get("status") else None
+    ended = final or next(update for update in reversed(editor.updates(session)) if update.get("status") == "failed")
+    assert "seen" in str(ended["content"])
+    assert "Cancelled" in str(ended["content"])

@@ -217,14 +217,27 @@ def commands(editor):
     return {update["toolCallId"] for update in editor.updates() if update.get("kind") == "execute"}
 
 
+async def test_kill_during_a_command_keeps_its_card_and_what_was_said_before(editor, model, project, tmp_path):
+    model.say(Say(text=["Before."], calls=[Call("terminal", {"command": "touch begun; sleep 60"})]))
+    session = await editor.new_session(project)
+    editor.begin_prompt(session, "go")
+    await editor.wait_update(lambda update: update.get("status") == "in_progress")
+    text, cards = await restart_after_kill(editor, model, project, tmp_path, session)
+    assert [piece[2] for piece in text[:2]] == ["go", "Before."]
+    assert [card["status"] for card in cards.values()] == ["failed"]
+    [result] = [message["content"] for message in model.requests[-1].messages if message["role"] == "tool"]
+    assert "not known" in result
+
+
 async def test_kill_during_a_question(editor, model, project, tmp_path):
     editor.handlers["session/request_permission"] = never
-    model.say(Say(calls=[Call("terminal", {"command": "touch made"})]))
+    model.say(Say(text=["Before."], calls=[Call("terminal", {"command": "touch made"})]))
     session = await editor.new_session(project)
     editor.begin_prompt(session, "go")
     await editor.wait_line(lambda line: line.get("method") == "session/request_permission")
-    text, _ = await restart_after_kill(editor, model, project, tmp_path, session)
-    assert text[0][2] == "go"
+    text, cards = await restart_after_kill(editor, model, project, tmp_path, session)
+    assert [piece[2] for piece in text[:2]] == ["go", "Before."]
+    assert [card["status"] for card in cards.values()] == ["failed"]
     assert not (project / "made").exists()
 
 
