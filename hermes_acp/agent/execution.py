@@ -79,8 +79,7 @@ class Step:
             StoreError: an answer could not be stored; every call has one all the same.
         """
         open_calls = [call for call in self.calls if call.id not in self.results]
-        reasons = [self._unfinished.get(call.id, reason) for call in open_calls]
-        results = [ToolResult(reason, is_error=True) for reason in reasons]
+        results = [self._cut_off(call, self._unfinished.get(call.id, reason)) for call in open_calls]
         await self.host.acknowledge(*map(self._ended, open_calls, results))
 
     def _cut_off(self, call: ToolCall, reason: str) -> ToolResult:
