@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes_acp.messages import parse_arguments
-from hermes_acp.text import shorten
+from hermes_acp.text import clean, shorten
 
 MAX_DEPTH = 100
 """So many objects and lists within each other are not kept as JSON: readers recurse."""
@@ -69,7 +69,9 @@ def arguments_of(raw: Any, name: str) -> dict[str, Any]:
         arguments, problem = parse_arguments(inner)
     if not problem and not is_deep(arguments):
         return arguments
-    log.warning("The arguments of a call of %s are no usable JSON object: {} in a trajectory.", shorten(name, 80))
+    log.warning(
+        "The arguments of a call of %s are no usable JSON object: {} in a trajectory.", clean(shorten(name, 80))
+    )
     return {}
 
 
