@@ -24,7 +24,14 @@ from hermes_acp.demo.render import Conversation
 SAMPLE = Path(__file__).parent / "sample"
 PROMPT = "The tests of this project fail. Find out why and repair it."
 INTERRUPTED = 130
-_CHOICES_OF_MODEL = ("HERMES_ACP_PROVIDER", "HERMES_ACP_MODEL", "HERMES_ACP_BASE_URL", "HERMES_ACP_API_KEY")
+_CHOICES_OF_MODEL = (
+    "HERMES_ACP_PROVIDER",
+    "HERMES_ACP_MODEL",
+    "HERMES_ACP_BASE_URL",
+    "HERMES_ACP_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+)
 
 
 def run(argv: Sequence[str]) -> int:
@@ -203,7 +210,9 @@ def _options(argv: Sequence[str]) -> argparse.Namespace:
         prog="hermes-acp demo",
         description="Watch the agent repair a small project, in this terminal. Without a model, rules play its part.",
     )
-    parser.add_argument("--provider", default="", help="a model's provider instead of the rules")
+    parser.add_argument(
+        "--provider", default="", help="a model's provider; 'demo' for the rules, also when there is a key"
+    )
     parser.add_argument("--model", default="", help="its model")
     parser.add_argument("--base-url", default="", help="its address")
     parser.add_argument("--yes", action="store_true", help="allow what the agent asks for, once each time")

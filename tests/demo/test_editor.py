@@ -164,7 +164,7 @@ def options(**given: str) -> argparse.Namespace:
 
 
 def test_the_rules_answer_unless_a_model_is_named(tmp_path: Path) -> None:
-    alone = agent_environment(options(), {"PATH": "/bin", "OPENAI_API_KEY": "k"}, tmp_path)
+    alone = agent_environment(options(), {"PATH": "/bin"}, tmp_path)
     assert alone["HERMES_ACP_PROVIDER"] == "demo"
     assert alone["HERMES_ACP_HOME"] == str(tmp_path)
     assert alone["PATH"].split(os.pathsep)[1:] == ["/bin"]
@@ -173,7 +173,9 @@ def test_the_rules_answer_unless_a_model_is_named(tmp_path: Path) -> None:
     assert named["HERMES_ACP_MODEL"] == "m"
 
 
-@pytest.mark.parametrize("name", ["HERMES_ACP_PROVIDER", "HERMES_ACP_MODEL", "HERMES_ACP_BASE_URL"])
+@pytest.mark.parametrize("name", ["HERMES_ACP_PROVIDER", "HERMES_ACP_MODEL", "HERMES_ACP_BASE_URL", "OPENAI_API_KEY"])
 def test_the_environment_can_name_a_model(tmp_path: Path, name: str) -> None:
     environment = agent_environment(options(), {name: "x"}, tmp_path)
     assert environment.get("HERMES_ACP_PROVIDER", "") != "demo"
+    rules = agent_environment(options(provider="demo"), {name: "x"}, tmp_path)
+    assert rules["HERMES_ACP_PROVIDER"] == "demo"
