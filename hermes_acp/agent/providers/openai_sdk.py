@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, aclosing, contextmanager
 from typing import Any, cast
+from urllib.parse import urlsplit
 
 import anyio
 import httpx2
@@ -118,13 +119,22 @@ def _translation(error: Exception, endpoint: Endpoint) -> ProviderError:
         return ProviderError(f"{endpoint.name}: the key holds characters that no key has.", kind="auth")
     if isinstance(cause, _UNUSABLE):
         return ProviderError(f"{endpoint.name}: the request cannot be sent ({reason}).", kind="bad_request")
-    return ProviderError(f"{endpoint.name}: the connection to {endpoint.host} failed ({reason}).", kind="network")
+    return ProviderError(f"{endpoint.name}: the connection to {endpoint.base_url} failed ({reason}).", kind="network")
+
+
+def _at_its_address(error: ProviderError, endpoint: Endpoint) -> ProviderError:
+    """The error; of "not found" with the address that was asked, since that is most often the fault."""
+    if error.status != 404:
+        return error
+    hint = "" if urlsplit(endpoint.base_url).path.rstrip("/").endswith("/v1") else " Should the address end in /v1?"
+    message = f"{error} (asked at {endpoint.base_url}/chat/completions).{hint}"
+    return ProviderError(message, kind=error.kind, status=error.status, retry_after=error.retry_after)
 
 
 def _refusal(refused: _Refused, endpoint: Endpoint) -> ProviderError:
     if refused.status >= 400:
         failure = failure_of(_value(refused.body), refused.status, refused.headers)
-        return provider_error(failure, endpoint.name, endpoint.api_key)
+        return _at_its_address(provider_error(failure, endpoint.name, endpoint.api_key), endpoint)
     place = masked(shorten(visible(refused.headers.get("location", "nowhere")), 200), endpoint.api_key)
     return ProviderError(
         f"{endpoint.name}: the address redirects to {place}, which is not followed; correct model.base_url.",

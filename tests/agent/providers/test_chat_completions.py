@@ -344,3 +344,15 @@ async def test_a_redirect_takes_the_prompt_nowhere_else():
     assert asked.error is not None
     assert (asked.error.kind, asked.error.status) == ("bad_request", 307)
     assert "redirects to http://localhost" in str(asked.error)
+
+
+async def test_a_wrong_address_is_named_with_what_may_be_wrong_about_it(server):
+    provider = ChatCompletions(Endpoint("custom", "m", server.url.removesuffix("/v1"), "k" * 12))
+    server.say(fail(404, "Not Found"))
+    try:
+        failed = await ask(provider)
+    finally:
+        await provider.aclose()
+    assert failed.error is not None
+    assert server.url.removesuffix("/v1") in str(failed.error)
+    assert "/v1?" in str(failed.error)
