@@ -114,6 +114,7 @@ async def test_nobody_is_asked_when_anything_is_configured(local, project, tmp_p
         assert local.connections == 0
 
 
+@pytest.mark.slow
 async def test_a_logout_holds_for_local_servers_too(local, project, tmp_path):
     async with open_editor(tmp_path / "home", **at(ollama=local.url)) as editor:
         hello = await editor.initialize()
@@ -126,6 +127,7 @@ async def test_a_logout_holds_for_local_servers_too(local, project, tmp_path):
         assert await editor.prompt(await editor.new_session(project), "hi") == "end_turn"
 
 
+@pytest.mark.slow
 async def test_an_earlier_session_is_opened_with_the_server_after_a_restart(local, project, tmp_path):
     async with open_editor(tmp_path / "home", **at(ollama=local.url)) as editor:
         await editor.initialize()

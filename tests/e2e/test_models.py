@@ -74,6 +74,7 @@ async def test_a_chosen_model_answers_the_next_prompt_and_is_kept_over_a_restart
         assert choices(fork["configOptions"])[0] == "small-model"
 
 
+@pytest.mark.slow
 async def test_a_model_of_another_address_is_not_kept(editor, model, project, tmp_path):
     session = await editor.new_session(project)
     await editor.wait_update(of_models)
@@ -87,6 +88,7 @@ async def test_a_model_of_another_address_is_not_kept(editor, model, project, tm
         assert elsewhere.requests[-1].body["model"] == "fake-model"
 
 
+@pytest.mark.slow
 async def test_a_model_that_was_never_chosen_follows_the_settings(editor, model, project, tmp_path):
     session = await editor.new_session(project)
     await editor.close()
@@ -110,7 +112,12 @@ async def test_the_command_lists_and_chooses_them(editor, model, project):
 
 
 @pytest.mark.parametrize(
-    "answer", [Status(404), Status(200, "<html>"), Status(200, b"not json"), Status(200, first_delay=30)]
+    "answer",
+    [
+        Status(404),
+        pytest.param(Status(200, "<html>"), marks=pytest.mark.slow),
+        pytest.param(Status(200, first_delay=30), marks=pytest.mark.slow),
+    ],
 )
 async def test_without_a_list_everything_else_works(editor, model, project, answer):
     model.list_answer = answer
@@ -124,6 +131,7 @@ async def test_without_a_list_everything_else_works(editor, model, project, answ
     assert await editor.close(timeout=3) == 0
 
 
+@pytest.mark.slow
 async def test_a_list_that_failed_is_asked_for_again_by_the_next_session(editor, model, project):
     model.list_answer = Status(503)
     await editor.new_session(project)

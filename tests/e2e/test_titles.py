@@ -86,8 +86,13 @@ async def test_a_prompt_during_the_search_ends_it_at_once(editor, model, project
 
 @pytest.mark.parametrize(
     "reply",
-    [fail(500, "broken"), fail(401, "no"), Say(""), Say("x", ending="cut"), Say(calls=[Call("terminal", {})])],
-    ids=["error", "no key", "empty", "cut", "call"],
+    [
+        pytest.param(fail(500, "broken"), id="error"),
+        pytest.param(fail(401, "no"), id="no key", marks=pytest.mark.slow),
+        pytest.param(Say(""), id="empty", marks=pytest.mark.slow),
+        pytest.param(Say("x", ending="cut"), id="cut", marks=pytest.mark.slow),
+        pytest.param(Say(calls=[Call("terminal", {})]), id="call", marks=pytest.mark.slow),
+    ],
 )
 async def test_a_model_that_gives_no_title_is_never_noticed(editor, model, project, reply):
     model.script(naming(reply))
@@ -102,6 +107,7 @@ async def test_a_model_that_gives_no_title_is_never_noticed(editor, model, proje
     assert len(asked(model)) == 1
 
 
+@pytest.mark.slow
 async def test_a_close_ends_the_search(editor, model, project):
     model.script(naming("late", first_delay=30))
     session = await editor.new_session(project)
@@ -120,7 +126,7 @@ async def test_the_end_of_the_connection_does_not_wait_for_it(editor, model, pro
     assert "Traceback" not in editor.stderr
 
 
-@pytest.mark.parametrize("setting", ["file", "variable"])
+@pytest.mark.parametrize("setting", ["file", pytest.param("variable", marks=pytest.mark.slow)])
 async def test_it_can_be_turned_off(model, project, tmp_path, setting):
     home = tmp_path / "home" / "hermes-acp"
     home.mkdir(parents=True)
@@ -136,6 +142,7 @@ async def test_it_can_be_turned_off(model, project, tmp_path, setting):
     assert asked(model) == []
 
 
+@pytest.mark.slow
 async def test_neither_commands_nor_failures_are_named(editor, model, project):
     model.script(naming("A title"))
     session = await editor.new_session(project)

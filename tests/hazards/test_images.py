@@ -59,7 +59,11 @@ async def test_p4_the_bytes_of_images_reach_the_model_in_their_places(editor, mo
 
 @pytest.mark.parametrize(
     ("mime_type", "data"),
-    [("image/jpeg", plain()), ("application/octet-stream", plain(kind="GIF")), ("", plain(kind="WEBP"))],
+    [
+        ("image/jpeg", plain()),
+        pytest.param("application/octet-stream", plain(kind="GIF"), marks=pytest.mark.slow),
+        pytest.param("", plain(kind="WEBP"), marks=pytest.mark.slow),
+    ],
 )
 async def test_p4_an_image_of_another_type_than_was_said_is_sent_as_what_it_is(editor, project, mime_type, data, model):
     session = await editor.new_session(project)
@@ -84,6 +88,7 @@ async def test_p4_a_model_without_sight_answers_the_text_and_the_person_is_told(
     assert "cannot see" in words(request.messages[-1])
 
 
+@pytest.mark.slow
 async def test_p4_a_model_that_turns_out_to_be_without_sight_answers_the_text(editor, model, project):
     refusal = "this model does not support image input"
     model.script(lambda body: fail(400, refusal) if "image_url" in str(body["messages"]) else None)
@@ -97,9 +102,9 @@ async def test_p4_a_model_that_turns_out_to_be_without_sight_answers_the_text(ed
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        ("", "is empty"),
-        ("!!!!", "is not base64"),
-        (in_base64(b"<svg/>"), "is no PNG, JPEG, GIF or WebP picture"),
+        pytest.param("", "is empty", marks=pytest.mark.slow),
+        pytest.param("!!!!", "is not base64", marks=pytest.mark.slow),
+        pytest.param(in_base64(b"<svg/>"), "is no PNG, JPEG, GIF or WebP picture", marks=pytest.mark.slow),
         (in_base64(noise(50, 50)[:4000]), "is not whole"),
     ],
 )
