@@ -1,6 +1,6 @@
 """Changing files so that no reader ever sees half of one, and nothing but the content changes.
 
-New bytes go to a temporary file in the same folder, which then takes the old one's name. Mode, owner and
+New bytes go to a temporary file of the same folder, which then takes the old one's name. Mode, owner and
 extended attributes are carried over. A file with several hard links gets a new inode, so that its other
 names (a package cache, a backup, something outside the workspace) keep what they had. Where the folder
 forbids this, or the owner could not be kept, the file is overwritten in place; one with several hard links
@@ -25,6 +25,7 @@ from hermes_acp.local.paths import encode
 from hermes_acp.text import clean
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NAMELESS = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC if hasattr(os, "O_TMPFILE") else 0
 _CHANGE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NO_NEW_NAME = {errno.EACCES, errno.EPERM, errno.EROFS, errno.EBUSY, errno.EXDEV}
 _ATTRIBUTES_NOT_KEPT = {"security.capability", "security.ima", "security.evm"}
@@ -84,9 +85,9 @@ def _made_meanwhile(path: Path) -> ToolError:
 
 def _create(path: Path, within: int, data: bytes) -> None:
     name = encode(path.name)
-    with _staged(within, data, 0o666) as (staged, _):
+    with _staged(within, data, 0o666) as staged:
         try:
-            os.link(staged, name, src_dir_fd=within, dst_dir_fd=within, follow_symlinks=False)
+            os.link(staged.name(), name, src_dir_fd=within, dst_dir_fd=within, follow_symlinks=False)
         except FileExistsError:
             raise _made_meanwhile(path) from None
         except OSError:
@@ -109,10 +110,10 @@ def _replace(path: Path, within: int, data: bytes, replacing: bytes) -> None:
     with files.opened(path, within) as old:
         _refuse_read_only(path, os.fstat(old))
         try:
-            with _staged(within, data, 0o600) as (staged, file):
-                _dress(file, old)
+            with _staged(within, data, 0o600) as staged:
+                _dress(staged.file, old)
                 _require(path, within, replacing)
-                os.rename(staged, encode(path.name), src_dir_fd=within, dst_dir_fd=within)
+                os.rename(staged.name(), encode(path.name), src_dir_fd=within, dst_dir_fd=within)
         except OSError as error:
             if error.errno not in _NO_NEW_NAME:
                 raise
@@ -125,18 +126,53 @@ def _refuse_read_only(path: Path, status: os.stat_result) -> None:
         raise ToolError(f"{clean(str(path))} is marked read-only (mode {mode:04o}); it was not changed.")
 
 
+class _Staged:
+    """A file with the new data, safely on disk, that has no name for as long as the system allows it: a program
+    that is killed meanwhile leaves nothing in the folder."""
+
+    def __init__(self, within: int, mode: int) -> None:
+        self._within = within
+        self._name = b".hermes-acp-%s.tmp" % secrets.token_hex(8).encode()
+        self._named = False
+        self.file = self._open(mode)
+
+    def name(self) -> bytes:
+        """Its name in the folder, which it is given now if it had none.
+
+        Raises:
+            OSError: EXDEV, where the system cannot do that after all.
+        """
+        if not self._named:
+            try:
+                os.link(f"/proc/self/fd/{self.file}", self._name, dst_dir_fd=self._within)
+            except OSError as error:
+                raise OSError(errno.EXDEV, os.strerror(errno.EXDEV)) from error
+            self._named = True
+        return self._name
+
+    def close(self) -> None:
+        """Let it go; without a new name it is gone."""
+        os.close(self.file)
+        if self._named:
+            with suppress(FileNotFoundError):
+                os.unlink(self._name, dir_fd=self._within)
+
+    def _open(self, mode: int) -> int:
+        if _NAMELESS and os.path.isdir("/proc/self/fd"):
+            with suppress(OSError):
+                return os.open(".", _NAMELESS, mode, dir_fd=self._within)
+        self._named = True
+        return os.open(self._name, _NEW, mode, dir_fd=self._within)
+
+
 @contextmanager
-def _staged(within: int, data: bytes, mode: int) -> Iterator[tuple[bytes, int]]:
-    """A temporary file that holds the data safely on disk; gone afterwards unless it was renamed."""
-    name = b".hermes-acp-%s.tmp" % secrets.token_hex(8).encode()
-    file = os.open(name, _NEW, mode, dir_fd=within)
+def _staged(within: int, data: bytes, mode: int) -> Iterator[_Staged]:
+    staged = _Staged(within, mode)
     try:
-        _fill(file, data)
-        yield name, file
+        _fill(staged.file, data)
+        yield staged
     finally:
-        os.close(file)
-        with suppress(FileNotFoundError):
-            os.unlink(name, dir_fd=within)
+        staged.close()
 
 
 def _fill(file: int, data: bytes) -> None:
