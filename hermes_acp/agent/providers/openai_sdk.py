@@ -123,11 +123,10 @@ def _translation(error: Exception, endpoint: Endpoint) -> ProviderError:
 
 
 def _at_its_address(error: ProviderError, endpoint: Endpoint) -> ProviderError:
-    """The error; of "not found" with the address that was asked, since that is most often the fault."""
-    if error.status != 404:
+    """The error; of "not found" at an unusual address with that address, since it is most often the fault."""
+    if error.status != 404 or urlsplit(endpoint.base_url).path.rstrip("/").endswith("/v1"):
         return error
-    hint = "" if urlsplit(endpoint.base_url).path.rstrip("/").endswith("/v1") else " Should the address end in /v1?"
-    message = f"{error} (asked at {endpoint.base_url}/chat/completions).{hint}"
+    message = f"{error} (asked at {endpoint.base_url}/chat/completions; should the address end in /v1?)"
     return ProviderError(message, kind=error.kind, status=error.status, retry_after=error.retry_after)
 
 
