@@ -16,6 +16,8 @@ import pytest_asyncio
 from tests.conformance.recording import record
 from tests.support.schema import name_of, strange_members
 
+pytestmark = pytest.mark.slow
+
 FOLDER = Path(__file__).parent / "golden"
 
 

@@ -10,6 +10,8 @@ from tests.fakes.local_server import LocalServer, ollama, vllm
 from tests.fakes.model_server import ModelServer
 from tests.support.editor import AgentError, open_editor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def local():

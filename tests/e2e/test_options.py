@@ -5,6 +5,8 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, open_editor
 
+pytestmark = pytest.mark.slow
+
 
 async def test_new_session_tells_modes_and_options_in_step(editor, project):
     result = await editor.request("session/new", {"cwd": str(project), "mcpServers": []})

@@ -8,6 +8,8 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, never, open_editor
 
+pytestmark = pytest.mark.slow
+
 
 def replayed(updates):
     """What a person sees: joined text, final state of each card."""

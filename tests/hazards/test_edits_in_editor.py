@@ -9,6 +9,8 @@ from tests.fakes.model_server import Call, Say
 from tests.support.editor import open_editor
 from tests.support.hands import Buffers
 
+pytestmark = pytest.mark.slow
+
 FILES = {"fs": {"readTextFile": True, "writeTextFile": True}}
 
 

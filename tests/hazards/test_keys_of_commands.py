@@ -1,7 +1,11 @@
 """The model's key under a name of the person's own: commands see it neither in their environment nor in ours."""
 
+import pytest
+
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import Editor, agent_command, agent_env
+
+pytestmark = pytest.mark.slow
 
 KEY = "canary-987654321"
 LOOK = "env; tr '\\0' '\\n' < /proc/$PPID/environ"

@@ -13,6 +13,8 @@ from tests.fakes.model_server import Status, fail
 from tests.support.editor import AgentError, Editor, agent_env, open_editor
 from tests.support.schema import faults
 
+pytestmark = pytest.mark.slow
+
 shared = pytest.mark.asyncio(loop_scope="session")
 KEY = "sk-test-0123456789"
 

@@ -9,6 +9,8 @@ from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError
 from tests.support.pipes import open_pipes
 
+pytestmark = pytest.mark.slow
+
 shared = pytest.mark.asyncio(loop_scope="session")
 
 

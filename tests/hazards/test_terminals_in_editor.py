@@ -5,6 +5,8 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import never, open_editor
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 async def editor(tmp_path, model):
