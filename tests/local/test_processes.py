@@ -203,7 +203,7 @@ async def test_what_wiped_its_environment_ends_with_the_session_of_its_ended_com
 ) -> None:
     left = int((await run(workspace, f"env -i sleep 300 {redirected} & echo $!")).output)
     await run(workspace, "true")
-    assert Path(f"/proc/{left}/environ").read_bytes() == b""
+    assert await until(lambda: Path(f"/proc/{left}/environ").read_bytes() == b"")
     await workspace.aclose()
     assert await until(lambda: not lives(left))
 
