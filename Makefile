@@ -3,7 +3,7 @@
 PYTHON_OF_VENV = .venv/bin/python
 INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check --use-pep517 -c constraints.txt
 
-.PHONY: check test demo bench soak lint constraints clean
+.PHONY: check test demo bench soak fuzz lint constraints clean
 
 # Lint, types, layers and the fast tests.
 check: lint
@@ -28,6 +28,11 @@ soak: tests/clients/node_modules/.installed
 	@for round in $$(seq $(ROUNDS)); do \
 	  $(PYTHON_OF_VENV) -m pytest -m slow tests/clients >build/soak.log 2>&1 || { cat build/soak.log; exit 1; }; \
 	  echo "round $$round of $(ROUNDS): $$(tail -n 1 build/soak.log)"; done
+
+# The fuzz tests at length: so many examples of each property.
+EXAMPLES = 2000
+fuzz: .venv/development
+	HERMES_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTHON_OF_VENV) -m pytest -m slow tests/fuzz --timeout 0 -x
 
 lint: .venv/development
 	$(PYTHON_OF_VENV) -m ruff check .
