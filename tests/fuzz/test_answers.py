@@ -68,8 +68,9 @@ def next_step(body):
 
 
 @tried
-@given(said=st.fixed_dictionaries({method: answers(method) for method in RIGHT}), twice=st.booleans())
-def test_no_answer_breaks_a_turn_or_allows_what_was_not_allowed(editor, server, tmp_path_factory, said, twice):
+@given(data=st.data(), twice=st.booleans())
+def test_no_answer_breaks_a_turn_or_allows_what_was_not_allowed(editor, server, tmp_path_factory, data, twice):
+    said = {method: data.draw(answers(method)) for method in RIGHT}
     project = tmp_path_factory.mktemp("project")
     (project / "a.txt").write_text("one\n")
     server.forget()
