@@ -22,7 +22,7 @@ from tests.support.processes import guardians_of, lives, processes_tagged, until
 
 SEED = int(os.environ.get("KILL_SEED", "20261130"))
 MOMENTS = 50
-AT_ONCE = 2
+AT_ONCE = 5
 LINES = 210
 """About as many lines has the whole talk; a moment behind its end is one at rest."""
 
