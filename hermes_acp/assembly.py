@@ -41,6 +41,10 @@ class Models:
         """The models a session may choose from, the configured one first."""
         return tuple(dict.fromkeys((self.endpoint.model, *self._listed)))
 
+    def unlock(self, api_key: str) -> None:
+        """Use this key, which has come out of the keyring."""
+        self.endpoint = replace(self.endpoint, api_key=api_key, in_keyring=False)
+
     def admit(self, model: str) -> None:
         """Let a model be used that the endpoint has not listed, or not yet."""
         self._admitted.add(model)
@@ -53,7 +57,7 @@ class Models:
         """The agent that a model answers through.
 
         Raises:
-            ConfigError: the endpoint's API mode is not supported.
+            ConfigError: the endpoint's API mode is not supported, or its key is still in the keyring.
         """
         if model not in self._agents:
             self._agents[model] = self._build(model)
@@ -118,6 +122,8 @@ class Models:
 
     def _client(self, model: str) -> ChatCompletions:
         place = self.endpoint
+        if place.in_keyring:
+            raise ConfigError("The system keyring has not given the key yet; try again in a moment.")
         stall_timeout = self.config.agent.stall_timeout
         client = ChatCompletions(
             Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, self._sees_images(model))

@@ -20,6 +20,9 @@ import pytest
 from hermes_acp.cli.main import COMMANDS
 from tests.fakes.local_server import LocalServer, lmstudio, ollama
 
+WITHOUT_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
+"""How a person disables it, so that no test touches the one of this machine."""
+
 SCRIPTS = Path(sys.executable).parent
 
 
@@ -32,7 +35,7 @@ def home(tmp_path):
 
 def environment(home, **more):
     bare = {"PATH": "/usr/bin:/bin", "HOME": str(home.parent), "HERMES_ACP_HOME": str(home)}
-    return {**bare, "HERMES_ACP_LOCAL_SERVERS": "off", **more}
+    return {**bare, "HERMES_ACP_LOCAL_SERVERS": "off", **WITHOUT_KEYRING, **more}
 
 
 def hermes(home, *arguments, answers="", **more):

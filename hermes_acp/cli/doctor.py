@@ -20,9 +20,12 @@ from hermes_acp.errors import ConfigError, CredentialsMissing
 from hermes_acp.settings.credentials import is_signed_out
 from hermes_acp.settings.endpoint import ANY_KEY, ModelEndpoint
 from hermes_acp.settings.homes import Home, find_home
+from hermes_acp.settings.keyrings import KeyringUnusable, begin_reading
 from hermes_acp.settings.load import Settings, load_settings, resolve_model
 from hermes_acp.settings.local_servers import FoundServer, look
 from hermes_acp.settings.providers import PROVIDERS
+
+_KEYRING_SECONDS = 5
 
 _OURS = b"hermes_acp.__main__"
 """What the script of this program holds, wherever it was installed."""
@@ -110,7 +113,17 @@ def _keys(settings: Settings) -> Iterator[Finding]:
         if name and settings.keys.environ.get(name, "").strip():
             yield Finding("ok", "key", f"found in {name}")
     for origin in settings.keys.stored:
-        yield Finding("ok", "key", f"stored for {origin}")
+        yield Finding("ok", "key", f"stored for {origin} in {settings.home.credentials_file}")
+    yield from map(_key_in_keyring, sorted(settings.keys.in_keyring))
+
+
+def _key_in_keyring(origin: str) -> Finding:
+    try:
+        begin_reading(origin).result(_KEYRING_SECONDS)
+    except (KeyringUnusable, TimeoutError) as error:
+        reason = str(error) or f"it has not answered for {_KEYRING_SECONDS} seconds"
+        return Finding("warning", "key", f"for {origin} in the system keyring, which cannot be read: {reason}")
+    return Finding("ok", "key", f"stored for {origin} in the system keyring")
 
 
 def _model(settings: Settings, local: ModelEndpoint | None) -> Finding:

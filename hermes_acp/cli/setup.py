@@ -12,15 +12,20 @@ from typing import Any
 from hermes_acp.cli.terminal import ask, ask_secret, say
 from hermes_acp.config import check_value, parse_config
 from hermes_acp.errors import ConfigError, HermesError
-from hermes_acp.settings.credentials import read_stored, sign_in, store_key
+from hermes_acp.settings.credentials import note_keyring, origin, read_stored, sign_in, store_key
 from hermes_acp.settings.edit import set_values
 from hermes_acp.settings.endpoint import ANY_KEY, Key, Keys
 from hermes_acp.settings.files import read_small, read_toml, write_like_before
 from hermes_acp.settings.homes import Home, find_home
+from hermes_acp.settings.keyrings import KeyringUnusable, begin_storing
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, provider_at
 from hermes_acp.settings.sources import OPTIONS
 
 _OFFERED = [known for known in PROVIDERS.values() if known.works and known.name != DEMO]
+
+
+_KEYRING_SECONDS = 60
+"""The person may have to unlock the keyring first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +48,14 @@ def run(overrides: Mapping[str, str]) -> int:
     if home.config_file is None or home.credentials_file is None:
         raise HermesError("there is no folder for settings: set HERMES_ACP_HOME to one")
     data = read_toml(home.config_file)
-    choice = _ask(_present(data, overrides), Keys(os.environ, read_stored(home.credentials_file).keys))
+    stored = read_stored(home.credentials_file)
+    choice = _ask(_present(data, overrides), Keys(os.environ, stored.keys, stored.in_keyring))
     try:
-        _store(choice, home.config_file, home.credentials_file)
+        place = _store(choice, home.config_file, home.credentials_file)
     except OSError as error:
         raise HermesError(f"it could not be stored: {error.filename or home.config}: {error.strerror}") from None
     sign_in(home)
-    _report(choice, home)
+    _report(place, home)
     return 0
 
 
@@ -137,12 +143,26 @@ def _check_key(answer: str, needed: bool) -> str:
     return answer
 
 
-def _store(choice: _Choice, config_file: Path, credentials_file: Path) -> None:
-    """The key first: a config that names a provider without its key would be worse than the reverse."""
+def _store(choice: _Choice, config_file: Path, credentials_file: Path) -> str:
+    """Where the key is now, in a sentence. It is stored first: a config that names a provider without its key
+    would be worse than the reverse."""
     text = _changed(config_file, choice)
-    if choice.key:
-        store_key(credentials_file, choice.base_url, choice.key)
+    place = _store_key(choice, credentials_file) if choice.key else ""
     write_like_before(config_file, text.encode("utf-8"))
+    return place
+
+
+def _store_key(choice: _Choice, credentials_file: Path) -> str:
+    try:
+        begin_storing(origin(choice.base_url), choice.key).result(_KEYRING_SECONDS)
+    except (KeyringUnusable, TimeoutError) as error:
+        reason = str(error) or f"it has not answered for {_KEYRING_SECONDS} seconds"
+        store_key(credentials_file, choice.base_url, choice.key)
+        return (
+            f"The system keyring cannot be used ({reason}): the key is in {credentials_file}, which only you can read."
+        )
+    note_keyring(credentials_file, choice.base_url)
+    return "The key is in the system keyring."
 
 
 def _changed(config_file: Path, choice: _Choice) -> str:
@@ -159,10 +179,10 @@ def _see_that_it_works(text: str, config_file: Path) -> None:
     parse_config(tomllib.loads(text), str(config_file))
 
 
-def _report(choice: _Choice, home: Home) -> None:
+def _report(place: str, home: Home) -> None:
     say(f"Stored in {home.config_file}.")
-    if choice.key:
-        say(f"The key is in {home.credentials_file}, which only you can read.")
+    if place:
+        say(place)
     for option in OPTIONS:
         if option.key.startswith("model.") and os.environ.get(option.variable):
             say(f"Note: {option.variable} is set in this environment and goes before {option.key} of the file.")

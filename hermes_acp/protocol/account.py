@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +11,9 @@ from pathlib import Path
 from hermes_acp.agent.loop import Agent
 from hermes_acp.assembly import Models
 from hermes_acp.config import MODES, Config, Mode
-from hermes_acp.errors import CredentialsMissing
+from hermes_acp.errors import CredentialsMissing, HermesError
 from hermes_acp.events import Notice
+from hermes_acp.protocol.keyring_key import PATIENCE, SOON, KeyringKey, not_answered
 from hermes_acp.protocol.local_search import LocalSearch
 from hermes_acp.protocol.options import Options
 from hermes_acp.settings import (
@@ -22,6 +25,8 @@ from hermes_acp.settings import (
     sign_in,
     sign_out,
 )
+
+log = logging.getLogger(__name__)
 
 _SIGNED_OUT = "You are signed out. Authenticate to use your keys again."
 
@@ -39,6 +44,8 @@ class Account:
         self._models: Models | None = None
         self._retired: list[Models] = []
         self._local = LocalSearch()
+        self._keyring = KeyringKey()
+        self._warming: asyncio.Task[None] | None = None
 
     @property
     def notices(self) -> list[Notice]:
@@ -46,13 +53,27 @@ class Account:
         return self._local.notices
 
     async def look(self) -> None:
-        """Look for a model server on this machine, if nothing is configured; one that is found is kept.
+        """Look for a model server on this machine, if nothing is configured; one that is found is kept. Look for
+        the key in the keyring, if it is there; one that takes long is waited for by `ready`.
 
         Raises:
-            ConfigError: a setting is wrong.
+            CredentialsMissing: there is no model to talk to.
+            ConfigError: a setting is wrong, or the keyring gives no key.
         """
         if self._models is None and not is_signed_out(self._current().home):
             await self._local.run(self._current())
+        await self._unlock(SOON)
+
+    async def ready(self) -> None:
+        """Wait until the model can be asked: the person may have to unlock the keyring.
+
+        Raises:
+            CredentialsMissing: there is no model to talk to.
+            ConfigError: the keyring gives no key.
+        """
+        await self._unlock(PATIENCE)
+        if self._present().endpoint.in_keyring:
+            raise not_answered(self._present().endpoint.base_url)
 
     def config(self, cwd: Path) -> Config:
         """The settings for a session in a folder, whose own file may tighten them.
@@ -115,7 +136,11 @@ class Account:
             listed: called once more models are known.
         """
         models = self._models
-        if models is not None:
+        if models is None or self._warming:
+            return
+        if models.endpoint.in_keyring:
+            self._warming = asyncio.get_running_loop().create_task(self._warm_late(listed))
+        else:
             models.warm(lambda: listed() if models is self._models else None)
 
     async def authenticate(self) -> None:
@@ -127,7 +152,9 @@ class Account:
         self._retire()
         settings = self._current()
         await self._local.run(settings)
-        self._endpoint(settings)
+        endpoint = self._endpoint(settings)
+        if endpoint.in_keyring and await self._keyring.read(endpoint.base_url, PATIENCE) is None:
+            raise not_answered(endpoint.base_url)
         sign_in(settings.home)
 
     async def logout(self) -> None:
@@ -139,6 +166,8 @@ class Account:
     async def aclose(self) -> None:
         """Close every connection to a model."""
         self._retire()
+        if self._warming is not None:
+            self._warming.cancel()
         for models in self._retired:
             await models.aclose()
 
@@ -149,6 +178,24 @@ class Account:
                 raise CredentialsMissing(_SIGNED_OUT)
             self._models = Models(self._endpoint(settings), settings.config)
         return self._models
+
+    async def _unlock(self, seconds: float) -> None:
+        models = self._present()
+        if not models.endpoint.in_keyring:
+            return
+        key = await self._keyring.read(models.endpoint.base_url, seconds)
+        if key is not None:
+            models.unlock(key)
+
+    async def _warm_late(self, listed: Callable[[], None]) -> None:
+        try:
+            await self.ready()
+        except HermesError as error:
+            log.info("the key is still missing: %s", error)
+            return
+        finally:
+            self._warming = None
+        self.warm(listed)
 
     def _endpoint(self, settings: Settings) -> ModelEndpoint:
         return self._local.endpoint or resolve_model(settings)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,13 +28,17 @@ from hermes_acp.protocol.title import Title
 from hermes_acp.protocol.turns import Turns
 
 
+async def _at_once() -> None:
+    """Nothing is waited for."""
+
+
 @dataclass(slots=True)
 class Session:
     """One open session: what it talks about, how it is shown, what may be set in it.
 
     `agent` gives the agent for a model at the moment of asking: keys and models may change in between.
     `notices` are shown at the start of the next turn, when the editor is looking. `trajectories` is the
-    folder where each turn leaves one; None: nowhere.
+    folder where each turn leaves one; None: nowhere. `ready` waits until the model can be asked.
     """
 
     conversation: Conversation
@@ -46,6 +50,7 @@ class Session:
     turns: Turns = field(default_factory=Turns)
     notices: list[Notice] = field(default_factory=list)
     trajectories: Path | None = None
+    ready: Callable[[], Awaitable[None]] = _at_once
     _known: bool = False
     _models_told: tuple[str, ...] = ()
 
@@ -119,6 +124,7 @@ class Session:
             await self._run_command(invocation)
             return "end_turn"
         message = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
+        await self.ready()
         self.title.begin(text_of(blocks))
         run = SavedTurns(self.trajectories, self.options.model).run if self.trajectories else run_turn
         result = await run(self.agent(self.options.model), self.conversation, message, self.host)

@@ -182,6 +182,7 @@ class Sessions:
         idleness = Idleness(conversation, partial(self._messages, record.id), 60 * config.acp.idle_minutes)
         title = Title(record.title, conversation.journal, host)
         session = Session(conversation, options, host, partial(self._agent, config), idleness, title)
+        session.ready = self.account.ready
         session.trajectories = self.account.trajectories(config)
         idleness.begin()
         self._open[record.id] = session

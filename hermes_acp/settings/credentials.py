@@ -16,9 +16,11 @@ from hermes_acp.settings.homes import Home
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """The stored keys by the origin they are for, and why a file was not used ("" when all is well)."""
+    """The stored keys by the origin they are for, the origins whose key is in the system's keyring, and why the
+    file was not used ("" when all is well)."""
 
     keys: dict[str, str] = field(default_factory=dict, repr=False)
+    in_keyring: frozenset[str] = frozenset()
     warning: str = ""
 
 
@@ -37,7 +39,7 @@ def read_stored(path: Path | None) -> Stored:
         data, mode = read_with_mode(path)
         if mode & 0o077:
             return Stored(warning=f"{path}: not used, because other users can read it (chmod 600 it)")
-        return Stored(_keys(json.loads(data)))
+        return _stored(json.loads(data))
     except (FileNotFoundError, NotADirectoryError):
         return Stored()
     except OSError as error:
@@ -47,13 +49,29 @@ def read_stored(path: Path | None) -> Stored:
 
 
 def store_key(path: Path, base_url: str, key: str) -> None:
-    """Keep a key for an address, besides those of other addresses.
+    """Keep a key for an address in the file, besides those of other addresses.
 
     Raises:
         OSError: it could not be written; nothing has changed.
     """
-    keys = read_stored(path).keys | {origin(base_url): key}
-    text = json.dumps({"keys": keys}, indent=2, ensure_ascii=False, allow_nan=False)
+    before = read_stored(path)
+    _write(path, before.keys | {origin(base_url): key}, before.in_keyring - {origin(base_url)})
+
+
+def note_keyring(path: Path, base_url: str) -> None:
+    """Write down that the key of an address is in the keyring; one that the file had is no longer in it.
+
+    Raises:
+        OSError: it could not be written; nothing has changed.
+    """
+    before, place = read_stored(path), origin(base_url)
+    keys = {other: key for other, key in before.keys.items() if other != place}
+    _write(path, keys, before.in_keyring | {place})
+
+
+def _write(path: Path, keys: dict[str, str], in_keyring: frozenset[str]) -> None:
+    content = {"keys": keys} | ({"keyring": sorted(in_keyring)} if in_keyring else {})
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
     write_private(path, text.encode("utf-8") + b"\n")
 
 
@@ -89,8 +107,11 @@ def sign_in(home: Home) -> None:
         raise HermesError(f"The logout cannot be ended: {home.signed_out_file}: {error.strerror}.") from None
 
 
-def _keys(value: Any) -> dict[str, str]:
+def _stored(value: Any) -> Stored:
     keys = value.get("keys") if isinstance(value, dict) else None
     if not isinstance(keys, dict) or not all(isinstance(key, str) for key in keys.values()):
         raise ValueError("not a file of keys")
-    return keys
+    origins = value.get("keyring", [])
+    if not isinstance(origins, list) or not all(isinstance(each, str) for each in origins):
+        raise ValueError("not a list of origins")
+    return Stored(keys, frozenset(origins) - keys.keys())

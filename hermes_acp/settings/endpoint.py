@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from hermes_acp.config import ModelConfig
 from hermes_acp.errors import ConfigError, CredentialsMissing
 from hermes_acp.settings.credentials import origin
+from hermes_acp.settings.keyrings import WHERE
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, api_mode_of, provider_at
 
 SETUP_HINT = "run `hermes-acp-agent setup`"
@@ -22,8 +23,9 @@ class ModelEndpoint:
     """Where a model is asked.
 
     `api_mode` is one of `hermes_acp.config.API_MODES`, or "demo". `api_key` is "" for servers that want
-    none; `key_source` says where it was found. `context_window` is in tokens, 0 when nobody said.
-    `sees_images`: whether pictures are sent; a server that refuses them is believed.
+    none; `key_source` says where it was found, `in_keyring` that it is still to be read there.
+    `context_window` is in tokens, 0 when nobody said. `sees_images`: whether pictures are sent; a server that
+    refuses them is believed.
     """
 
     provider: str
@@ -32,24 +34,27 @@ class ModelEndpoint:
     api_mode: str
     api_key: str = field(default="", repr=False)
     key_source: str = ""
+    in_keyring: bool = False
     context_window: int = 0
     sees_images: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key and where it was found, in words."""
+    """A key and where it was found, in words; the value of one that is in the keyring is still to be read."""
 
     value: str = field(repr=False)
     source: str
+    in_keyring: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Where keys are looked up: the environment, and what `setup` stored by origin."""
+    """Where keys are looked up: the environment, and what `setup` stored by origin, in a file or in the keyring."""
 
     environ: Mapping[str, str] = field(repr=False)
     stored: Mapping[str, str] = field(repr=False)
+    in_keyring: frozenset[str] = frozenset()
 
     def variable(self, name: str) -> Key | None:
         """The key in an environment variable.
@@ -69,6 +74,8 @@ class Keys:
             found = self.variable(known.key_variable)
             if found:
                 return found
+        if origin(url) in self.in_keyring:
+            return Key("", WHERE, in_keyring=True)
         value = self.stored.get(origin(url), "")
         return Key(value, "the keys stored by setup") if value else None
 
@@ -93,7 +100,9 @@ def says_nothing(config: ModelConfig, keys: Keys) -> bool:
     """Whether neither settings nor keys say anything of a model: only then is one looked for on this machine."""
     named = config.provider or config.base_url or config.name or config.api_key_env
     variables = (ANY_KEY, *(known.key_variable for known in PROVIDERS.values() if known.is_hosted))
-    return not (named or keys.stored or any(keys.environ.get(name, "").strip() for name in variables))
+    return not (
+        named or keys.stored or keys.in_keyring or any(keys.environ.get(name, "").strip() for name in variables)
+    )
 
 
 def _completed(config: ModelConfig) -> ModelConfig:
@@ -160,6 +169,7 @@ def _endpoint(config: ModelConfig, key: Key | None) -> ModelEndpoint:
         api_mode=api_mode_of(config.api_mode, config.provider, config.base_url),
         api_key=key.value if key else "",
         key_source=key.source if key else "",
+        in_keyring=key.in_keyring if key else False,
         context_window=config.context_window,
         sees_images=config.vision is not False,
     )

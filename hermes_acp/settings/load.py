@@ -64,7 +64,9 @@ def load_settings(overrides: Mapping[str, str], environ: Mapping[str, str]) -> S
     stored = read_stored(home.credentials_file)
     warnings = unsupported(data, source) + ((stored.warning,) if stored.warning else ())
     log = _log_config({**variables, **overrides})
-    return Settings(home, build_config(values), log, warnings, Keys(environ, stored.keys), places(environ))
+    return Settings(
+        home, build_config(values), log, warnings, Keys(environ, stored.keys, stored.in_keyring), places(environ)
+    )
 
 
 def resolve_model(settings: Settings) -> ModelEndpoint:

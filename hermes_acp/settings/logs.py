@@ -7,6 +7,7 @@ import logging
 import os
 import stat
 import sys
+from collections.abc import Iterator
 from io import TextIOWrapper
 
 from hermes_acp.settings.load import Settings
@@ -15,16 +16,18 @@ from hermes_acp.text import clean
 _SHORTEST_SECRET = 6
 
 
+_secrets: set[str] = set()
+
+
 class _Masking(logging.Formatter):
     """Writes records, tracebacks included, with every known key replaced."""
 
-    def __init__(self, secrets: tuple[str, ...]) -> None:
+    def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
-        self._secrets = secrets
 
     def format(self, record: logging.LogRecord) -> str:
         text = clean(super().format(record))
-        for secret in self._secrets:
+        for secret in sorted(_secrets, key=len, reverse=True):
             text = text.replace(secret, "[key]")
         return text
 
@@ -43,10 +46,16 @@ class _File(logging.FileHandler):
 def start_logging(settings: Settings) -> None:
     """Send the log where the settings say; to standard error when the file cannot be written."""
     handler, problem = _handler(settings)
-    handler.setFormatter(_Masking(_secrets(settings)))
+    handler.setFormatter(_Masking())
+    keep_out(*_keys(settings))
     logging.basicConfig(level=settings.log.level.upper(), handlers=[handler], force=True)
     if problem:
         logging.getLogger(__name__).warning(problem)
+
+
+def keep_out(*secrets: str) -> None:
+    """Let these be in no line of the log from now on."""
+    _secrets.update(secret for secret in secrets if len(secret) >= _SHORTEST_SECRET)
 
 
 def _handler(settings: Settings) -> tuple[logging.Handler, str]:
@@ -58,9 +67,7 @@ def _handler(settings: Settings) -> tuple[logging.Handler, str]:
         return logging.StreamHandler(sys.stderr), f"The log cannot go to {settings.log.file}: {error.strerror}."
 
 
-def _secrets(settings: Settings) -> tuple[str, ...]:
-    environ, stored = settings.keys.environ, settings.keys.stored
-    named = {settings.config.model.api_key_env}
-    values = {value.strip() for name, value in environ.items() if name in named or name.endswith("_API_KEY")}
-    long_enough = [value for value in values | set(stored.values()) if len(value) >= _SHORTEST_SECRET]
-    return tuple(sorted(long_enough, key=len, reverse=True))
+def _keys(settings: Settings) -> Iterator[str]:
+    environ, named = settings.keys.environ, settings.config.model.api_key_env
+    yield from (value.strip() for name, value in environ.items() if name == named or name.endswith("_API_KEY"))
+    yield from settings.keys.stored.values()

@@ -47,6 +47,7 @@ def agent_env(home: Path, model_url: str | None = None, **more: str) -> dict[str
         "LANG": "C.UTF-8",
         "PYTHONPATH": str(ROOT),
         "HERMES_ACP_HOME": str(home / "hermes-acp"),
+        "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
         # A request that no prompt asked for would use up a reply of the scripts.
         "HERMES_ACP_AUTO_TITLE": "false",
         "HERMES_ACP_LOCAL_SERVERS": "off",
