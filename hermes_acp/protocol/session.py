@@ -70,6 +70,15 @@ class Session:
         self.conversation.journal.update(roots=tuple(map(str, folders)))
         await self.conversation.journal.commit()
 
+    async def store_what_was_shown(self) -> None:
+        """Bring the store up to this moment, also in the middle of a turn.
+
+        Raises:
+            StoreError: it cannot be written now.
+        """
+        self.conversation.flush()
+        await self.conversation.journal.commit()
+
     def state(self) -> dict[str, Any]:
         """What new, load, resume and fork answer with."""
         self._models_told = self.options.models

@@ -108,14 +108,13 @@ class Sessions:
         await self.account.look()
         self.account.options(source.options, place.cwd)
         if session := self._open.get(source.id):
-            await session.conversation.journal.commit()
+            await session.store_what_was_shown()
         record = await self.store.fork(source.id, str(uuid.uuid4()), tuple(map(str, place.roots)))
         return await self._reopen(record, place)
 
     async def replay(self, session: Session) -> None:
         """Show the editor everything that was shown in the session, in order; of very long cards both ends."""
-        session.conversation.flush()
-        await session.conversation.journal.commit()
+        await session.store_what_was_shown()
         events = await self.store.events(session.id)
         session.host.begin_replay()
         for event in for_replay(events if session.turns.busy else list(with_ended_cards(events))):

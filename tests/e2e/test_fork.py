@@ -121,6 +121,9 @@ async def test_a_fork_in_mid_stream_has_the_turns_before_and_the_turn_runs_on(ed
     await editor.wait_update(lambda update: "3 " in str(update.get("content")))
     copy = (await fork(editor, session, project))["sessionId"]
     assert not running.done()
+    _, texts, _ = await load(editor, copy, project)
+    assert texts[-2] == "count"
+    assert texts[-1].startswith("0 1 2 3 ")
     assert await editor.prompt(copy, "in the fork") == "end_turn"
     assert (await running)["stopReason"] == "end_turn"
     assert editor.text(session).endswith("".join(pieces))
