@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from hermes_acp.messages import AssistantMessage, Message, Text, ToolMessage, UserMessage, user
 
@@ -16,7 +16,7 @@ def find_disorder(messages: Sequence[Message]) -> str | None:
     """What is wrong with the order of roles, in one sentence, or None.
 
     After a user comes an assistant; an assistant's calls are followed by their results, one each, in call
-    order; else an assistant is followed by a user.
+    order, and these by an assistant; else an assistant is followed by a user.
     """
     expected: list[str] = []
     previous: Message | None = None
@@ -37,6 +37,8 @@ def find_disorder(messages: Sequence[Message]) -> str | None:
 
 def _misplaced(previous: Message | None, message: Message) -> str | None:
     if isinstance(message, UserMessage):
+        if isinstance(previous, AssistantMessage) and previous.tool_calls:
+            return "is a user's, but nobody has answered to the results before it"
         return "is a second user message in a row" if isinstance(previous, UserMessage) else None
     if previous is None:
         return "is an assistant's, but a history begins with the user"
@@ -46,7 +48,8 @@ def _misplaced(previous: Message | None, message: Message) -> str | None:
 
 
 def repair(messages: Iterable[Message]) -> list[Message]:
-    """The history with orphan results dropped, unanswered calls answered, and neighbours of one role joined.
+    """The history with orphan results dropped, unanswered calls and turns answered, and neighbours of one role
+    joined. A result may have been separated from its call by another window's messages.
 
     No history can brick a session: whatever comes in, `find_disorder` of the result is None.
     """
@@ -54,10 +57,12 @@ def repair(messages: Iterable[Message]) -> list[Message]:
     if find_disorder(history) is None:
         return history
     repaired: list[Message] = []
-    for message, results in _with_results(history):
+    groups = _with_results(history)
+    strays = _strays(groups)
+    for message, results in groups:
         _append(repaired, message)
         if isinstance(message, AssistantMessage):
-            repaired += _answers(message, results)
+            repaired += _answers(message, results, strays)
     return repaired
 
 
@@ -80,10 +85,19 @@ def _with_results(messages: list[Message]) -> list[tuple[Message, list[ToolMessa
     return groups
 
 
-def _answers(message: AssistantMessage, results: list[ToolMessage]) -> list[Message]:
+def _strays(groups: Sequence[tuple[Message, list[ToolMessage]]]) -> dict[str, ToolMessage]:
+    """The results that stand behind another message than the one that called for them."""
+    found: dict[str, ToolMessage] = {}
+    for message, results in groups:
+        own = {call.id for call in message.tool_calls} if isinstance(message, AssistantMessage) else set()
+        found |= {result.call_id: result for result in results if result.call_id not in own | found.keys()}
+    return found
+
+
+def _answers(message: AssistantMessage, results: list[ToolMessage], strays: Mapping[str, ToolMessage]) -> list[Message]:
     known = {result.call_id: result for result in reversed(results)}
     return [
-        known.get(call.id) or ToolMessage(call.id, call.name, INTERRUPTED_RESULT, is_error=True)
+        known.get(call.id) or strays.get(call.id) or ToolMessage(call.id, call.name, INTERRUPTED_RESULT, is_error=True)
         for call in message.tool_calls
     ]
 
@@ -92,6 +106,8 @@ def _append(history: list[Message], message: Message) -> None:
     last = history[-1] if history else None
     if isinstance(message, UserMessage) and isinstance(last, UserMessage):
         history[-1] = UserMessage((*last.parts, *message.parts))
+    elif isinstance(message, UserMessage) and isinstance(last, ToolMessage):
+        history += [INTERRUPTED, message]
     elif isinstance(message, AssistantMessage) and last is None:
         history += [user("(The beginning of this conversation is missing.)"), message]
     elif isinstance(message, AssistantMessage) and isinstance(last, AssistantMessage) and not last.tool_calls:

@@ -46,6 +46,22 @@ def test_results_go_back_into_call_order():
     assert mended[2:] == [result("1"), result("2")]
 
 
+def test_a_prompt_after_results_that_nobody_answered_to_gets_an_answer_before_it():
+    mended = repair([user("a"), calls("1"), result("1"), user("b")])
+    assert mended == [user("a"), calls("1"), result("1"), INTERRUPTED, user("b")]
+
+
+def test_results_find_their_calls_through_another_windows_messages():
+    mended = repair([user("a"), calls("1"), user("b"), calls("2"), result("1"), AssistantMessage("x"), result("2")])
+    assert mended[2] == result("1")
+    assert mended[5:7] == [calls("2"), result("2")]
+
+
+def test_no_call_takes_the_result_of_another_that_has_its_id():
+    mended = repair([user("a"), calls("1"), result("1"), AssistantMessage("x"), user("b"), calls("1")])
+    assert mended[-1].is_error
+
+
 def test_adjacent_users_are_joined_by_a_blank_line():
     assert repair([user("a"), user("b")])[0].text == "a\n\nb"
 
@@ -81,5 +97,6 @@ def test_no_history_can_brick_a_session(history):
 @given(anything)
 def test_repair_keeps_what_people_and_models_said(history):
     said = "".join(message.text for message in history if not isinstance(message, ToolMessage))
-    kept = "".join(message.text for message in repair(history) if not isinstance(message, ToolMessage))
+    mended = [message for message in repair(history) if message != INTERRUPTED]
+    kept = "".join(message.text for message in mended if not isinstance(message, ToolMessage))
     assert "".join(said.split()) in "".join(kept.split())

@@ -44,6 +44,18 @@ class _Changed:
     changes: Changes
 
 
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Where this journal has written the messages of its newest turn. Another window may have the session open
+    and count its own turns: a number alone does not say whose messages they are."""
+
+    turn: int = 0
+    numbers: tuple[int, ...] = ()
+
+    def with_one(self, turn: int, number: int) -> _Rows:
+        return _Rows(turn, (*self.numbers, number) if turn == self.turn else (number,))
+
+
 _Fact = StoredMessage | _Shown | _Dropped | _Changed
 
 
@@ -62,6 +74,8 @@ class Journal:
         # Appended to by the loop, taken from the front by the store thread.
         self._pending: list[_Fact] = []
         self._written = 0
+        # Touched by the store thread alone.
+        self._rows = _Rows()
 
     @property
     def turn(self) -> int:
@@ -119,7 +133,8 @@ class Journal:
             return
         with transaction(connection, durable):
             _touch(connection, self._place.session_id)
-            _write_facts(connection, self._place, facts)
+            rows = _write_facts(connection, self._place, facts, self._rows)
+        self._rows = rows
         del self._pending[: len(facts)]
         self._written += len(facts)
 
@@ -131,20 +146,25 @@ def _touch(connection: sqlite3.Connection, session_id: str) -> None:
         raise StoreError("This session has been deleted; what is said in it is no longer kept.")
 
 
-def _write_facts(connection: sqlite3.Connection, place: Place, facts: Sequence[_Fact]) -> None:
+def _write_facts(connection: sqlite3.Connection, place: Place, facts: Sequence[_Fact], rows: _Rows) -> _Rows:
+    """The rows of the newest turn's messages after the facts have been written; `rows` are those before."""
     for fact in facts:
         match fact:
             case StoredMessage():
-                add_message(connection, place.segment_id, fact)
+                rows = rows.with_one(fact.turn, add_message(connection, place.segment_id, fact))
             case _Dropped(turn):
-                _drop_messages(connection, place, turn)
+                rows = _drop_messages(connection, turn, rows)
             case _Changed(changes):
                 _change_session(connection, place, changes)
     _write_shown(connection, place, [fact for fact in facts if isinstance(fact, _Shown)])
+    return rows
 
 
-def _drop_messages(connection: sqlite3.Connection, place: Place, turn: int) -> None:
-    connection.execute("DELETE FROM messages WHERE segment_id = ? AND turn >= ?", (place.segment_id, turn))
+def _drop_messages(connection: sqlite3.Connection, turn: int, rows: _Rows) -> _Rows:
+    if rows.turn < turn:
+        return rows
+    connection.executemany("DELETE FROM messages WHERE seq = ?", [(number,) for number in rows.numbers])
+    return _Rows()
 
 
 def _change_session(connection: sqlite3.Connection, place: Place, changes: Changes) -> None:

@@ -86,14 +86,15 @@ def delete_session(connection: sqlite3.Connection, any_id: str) -> None:
         )
 
 
-def add_message(connection: sqlite3.Connection, segment_id: str, stored: StoredMessage) -> None:
-    """Store a message after those that the segment has, within a transaction."""
+def add_message(connection: sqlite3.Connection, segment_id: str, stored: StoredMessage) -> int:
+    """Store a message after those that the segment has, within a transaction; the number of its row."""
     message = stored.message
     call_id = clean(message.call_id) if isinstance(message, ToolMessage) else None
-    connection.execute(
+    added = connection.execute(
         "INSERT INTO messages (segment_id, turn, role, call_id, body) VALUES (?, ?, ?, ?, ?)",
         (segment_id, stored.turn, _ROLES[type(message)], call_id, encode_message(message)),
     )
+    return added.lastrowid or 0
 
 
 def read_messages(connection: sqlite3.Connection, any_id: str) -> list[StoredMessage]:
