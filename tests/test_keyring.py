@@ -83,6 +83,7 @@ async def test_a_key_of_setup_is_in_the_keyring_alone_and_reaches_the_model(tmp_
         assert KEY not in editor.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "backend", ["keyring.backends.null.Keyring", "keyring.backends.fail.Keyring", "no.such.Keyring"]
 )
@@ -97,6 +98,7 @@ async def test_without_a_keyring_the_key_is_in_a_file_and_the_person_is_told(tmp
         assert keys_sent(model) == {f"Bearer {KEY}"}
 
 
+@pytest.mark.slow
 async def test_a_key_that_moves_leaves_nothing_behind(tmp_path, model, guarded):
     set_up(tmp_path, model.url)
     set_up(tmp_path, model.url, **guarded)
@@ -105,6 +107,7 @@ async def test_a_key_that_moves_leaves_nothing_behind(tmp_path, model, guarded):
     assert credentials(tmp_path) == {"keys": {model.url.removesuffix("/v1"): KEY}}
 
 
+@pytest.mark.slow
 async def test_a_keyring_that_takes_long_holds_up_no_session_and_no_loop(tmp_path, model, project, guarded, ring):
     set_up(tmp_path, model.url, **guarded)
     busy = ring.with_name("ring.busy")
@@ -129,6 +132,7 @@ async def test_a_keyring_that_takes_long_holds_up_no_session_and_no_loop(tmp_pat
         assert sum(line.startswith("get") for line in asked) == 2  # Once by setup, to see that it is kept.
 
 
+@pytest.mark.slow
 async def test_an_agent_ends_although_the_keyring_does_not_answer(tmp_path, model, project, guarded, ring):
     set_up(tmp_path, model.url, **guarded)
     ring.with_name("ring.busy").touch()
@@ -139,6 +143,7 @@ async def test_an_agent_ends_although_the_keyring_does_not_answer(tmp_path, mode
         assert await editor.close(timeout=4) == 0
 
 
+@pytest.mark.slow
 async def test_a_locked_keyring_is_an_error_with_its_reason_until_it_is_unlocked(
     tmp_path, model, project, guarded, ring
 ):
@@ -157,6 +162,7 @@ async def test_a_locked_keyring_is_an_error_with_its_reason_until_it_is_unlocked
         assert keys_sent(model) == {f"Bearer {KEY}"}
 
 
+@pytest.mark.slow
 async def test_a_key_in_the_keyring_goes_to_its_own_address_only(tmp_path, model, project, guarded, ring):
     set_up(tmp_path, "https://other.example/v1", **guarded)
     async with open_editor(tmp_path, **guarded, HERMES_ACP_BASE_URL=model.url) as editor:
@@ -166,6 +172,7 @@ async def test_a_key_in_the_keyring_goes_to_its_own_address_only(tmp_path, model
     assert f"get hermes-acp {model.url}" not in ring.with_name("ring.log").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 async def test_logout_and_login_work_with_a_key_in_the_keyring(tmp_path, model, project, guarded):
     set_up(tmp_path, model.url, **guarded)
     async with open_editor(tmp_path, **guarded) as editor:
@@ -181,6 +188,7 @@ async def test_logout_and_login_work_with_a_key_in_the_keyring(tmp_path, model, 
         assert keys_sent(model) == {f"Bearer {KEY}"}
 
 
+@pytest.mark.slow
 async def test_the_keyring_is_not_even_imported_where_no_key_is_in_it(tmp_path, model, project):
     package = tmp_path / "shadow" / "keyring"
     package.mkdir(parents=True)

@@ -100,6 +100,7 @@ def assert_nothing_left(agent: subprocess.Popen[bytes], guardians: list[int], se
     assert time.monotonic() - died < LIMIT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("line", "processes"),
     [
@@ -142,6 +143,15 @@ def test_what_a_command_left_in_the_background_ends_with_a_killed_agent(start: S
     assert_nothing_left(agent, guardians, seed)
 
 
+def test_a_killed_agent_leaves_nothing_of_many_commands(start: Start, seed: str) -> None:
+    agent = start(SLEEP, f"setsid {SLEEP} & {SLEEP}", f"{DAEMON}; {SLEEP}", f"(trap '' TERM INT HUP; {SLEEP}; {SLEEP})")
+    assert until(lambda: len(running_with(seed)) >= 6)
+    guardians = guardians_of(agent.pid)
+    agent.kill()
+    assert_nothing_left(agent, guardians, seed)
+
+
+@pytest.mark.slow
 def test_one_guardian_serves_all_commands_and_outlives_a_kill_of_the_group(start: Start, seed: str) -> None:
     agent = start(*[SLEEP] * 12)
     assert until(lambda: len(running_with(seed)) == 12)
@@ -165,6 +175,7 @@ def test_a_guardian_holds_nothing_of_the_agent_and_has_no_name_of_ours(start: St
     assert Path("/proc", str(guardian), "environ").read_bytes() == b""
 
 
+@pytest.mark.slow
 def test_a_guardian_that_was_killed_is_replaced_with_the_next_command(start: Start, seed: str) -> None:
     agent = start(f"sleep 0.3 & {SLEEP}", f"sleep 0.5; {SLEEP}", "sleep 1")
     assert until(lambda: bool(running_with(seed)))
