@@ -25,6 +25,10 @@ from hermes_acp.protocol.routing import Outcome, Router
 
 Send = Callable[[dict[str, Any]], None]
 
+MOST_OPEN = 1000
+"""Short requests that may be open at a time; those that cancel themselves may wait for the editor, and are not
+counted."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -43,6 +47,8 @@ class Incoming:
         self._router = Router(self._routes.values())
         self._send = send
         self._open: dict[Id, _Open] = {}
+        self._short: set[asyncio.Task[None]] = set()
+        self._thinned = asyncio.Event()
 
     def receive(self, request: Request, app: Any) -> bool:
         """Take a request that was just read; whether its method exists and its params are in order."""
@@ -55,7 +61,20 @@ class Incoming:
         task = asyncio.create_task(self._serve(call, request, outcome), name=f"{request.method} {request.id}")
         self._open[request.id] = _Open(call, task, route is not None and route.cancels_itself)
         task.add_done_callback(lambda _: self._close(call))
+        if not self._open[request.id].cancels_itself:
+            self._count(task)
         return not isinstance(outcome, RpcError)
+
+    @property
+    def crowded(self) -> bool:
+        """Whether more requests are open than should be."""
+        return len(self._short) > MOST_OPEN
+
+    async def thinned(self) -> None:
+        """Wait until most of the open requests are answered."""
+        if self.crowded:
+            self._thinned.clear()
+            await self._thinned.wait()
 
     def refuse(self, id_: Id, error: RpcError) -> None:
         """Answer something that never became an open request."""
@@ -104,6 +123,15 @@ class Incoming:
             call.run_followers()
         except Exception:
             _log.exception("what follows the answer of %s failed", call.method)
+
+    def _count(self, task: asyncio.Task[None]) -> None:
+        self._short.add(task)
+        task.add_done_callback(self._uncount)
+
+    def _uncount(self, task: asyncio.Task[None]) -> None:
+        self._short.discard(task)
+        if len(self._short) <= MOST_OPEN // 2:
+            self._thinned.set()
 
     def _answer(self, call: Call[Any], **member: Any) -> None:
         self._send({"jsonrpc": "2.0", "id": call.id, **member})

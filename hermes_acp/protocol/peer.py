@@ -96,13 +96,15 @@ class Peer:
 
     def _take(self, line: bytes | TooLong) -> None:
         self._take_message(line)
-        if self._writer.unsent > FLOOD and self._holding is None:
+        if self._holding is None and (self._writer.unsent > FLOOD or self._incoming.crowded):
             self._holding = asyncio.create_task(self._hold())
 
     async def _hold(self) -> None:
-        """Read nothing from an editor that asks and does not listen, until it has caught up."""
+        """Read nothing from an editor that asks faster than it listens, or than it can be answered, until that
+        has changed."""
         self._reader.pause()
         await self._writer.subsided()
+        await self._incoming.thinned()
         self._holding = None
         self._reader.resume()
 

@@ -488,6 +488,34 @@ async def test_an_editor_that_asks_and_does_not_listen_is_not_read_on_until_it_d
         assert "result" in await wire.ask("echo")
 
 
+async def test_an_editor_that_asks_faster_than_it_can_be_answered_is_not_read_on_until_it_was(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Requests that wait for the editor do not count: it must be heard to end them."""
+    monkeypatch.setattr("hermes_acp.protocol.incoming.MOST_OPEN", 20)
+    gate, begun = asyncio.Event(), []
+
+    async def slow(call: Call[SmallApp], params: Params) -> dict[str, Any]:
+        begun.append(call.id)
+        await gate.wait()
+        return {}
+
+    def cancel_when_told(call: Call[SmallApp], params: Params) -> None:
+        call.on_cancel = gate.set
+
+    waiting = Route("waiting", Params, slow, received=cancel_when_told, cancels_itself=True)
+    async with open_wire([*ENTRIES, Route("slow", Params, slow), waiting]) as wire:
+        wire.send(*(request(f"w{number}", "waiting") for number in range(100)))
+        assert "result" in await wire.ask("echo")
+        for number in range(100):
+            wire.send(request(number, "slow"))
+            await asyncio.sleep(0.001)
+        assert 20 < len(begun) - 100 < 60
+        gate.set()
+        answered = [(await wire.receive())["id"] for _ in range(200)]
+        assert {*answered} == {*range(100), *(f"w{number}" for number in range(100))}
+
+
 def test_two_routes_of_one_name_are_a_mistake() -> None:
     with pytest.raises(ValueError, match="echo"):
         Routes([Route("echo", Params, echo), Listener("echo", Params, note)])
