@@ -15,8 +15,18 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.model_server import ModelServer
-from tests.kill.scene import PROMPTS, assert_files, assert_kept, careful_person, prepare, script, shown
+from tests.fakes.model_server import ModelServer, Say
+from tests.kill.scene import (
+    KEPT_WITHIN,
+    PROMPTS,
+    SLACK,
+    assert_files,
+    assert_kept,
+    careful_person,
+    prepare,
+    script,
+    shown,
+)
 from tests.support.editor import Editor, agent_command, agent_env
 from tests.support.processes import guardians_of, lives, processes_tagged, until
 
@@ -115,3 +125,20 @@ async def test_what_was_acknowledged_survives(tmp_path: Path, first: int) -> Non
     async with asyncio.TaskGroup() as group:
         for moment in moments:
             group.create_task(moment)
+
+
+async def test_text_before_a_silence_of_the_model_is_kept_after_half_a_second(tmp_path: Path) -> None:
+    home, project = tmp_path / "home", tmp_path / "project"
+    prepare(project)
+    async with ModelServer() as model:
+        model.say(Say(reasoning=["Thought. "], text=["Shown. "], ending="stall"))
+        async with agent(home, model) as editor:
+            session = await editor.new_session(project)
+            editor.begin_prompt(session, PROMPTS[0])
+            await editor.wait_update(lambda update: "Shown." in str(update.get("content")))
+            await asyncio.sleep(KEPT_WITHIN + SLACK)
+            editor.process.kill()
+            await editor.end()
+        async with agent(home, model) as editor:
+            await load(editor, session, project)
+            assert list(shown(editor, session).words.values()) == [PROMPTS[0], "Thought. ", "Shown. "]
