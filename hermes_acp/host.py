@@ -66,3 +66,19 @@ class Host(Protocol):
 
     async def clarify(self, question: Question) -> str | None:
         """Ask the person a question; None when there is nobody who can answer here."""
+
+
+class Nobody:
+    """The host of work that nobody watches: what is told is let go, and every question stays unanswered."""
+
+    def emit(self, event: Event) -> None:
+        """Let the fact go."""
+
+    async def ready(self) -> None:
+        """Nobody reads, so nobody is slow."""
+
+    async def approve(self, request: ApprovalRequest) -> Answer:
+        return Answer("unavailable", "Nobody is present to be asked.")
+
+    async def clarify(self, question: Question) -> str | None:
+        return None

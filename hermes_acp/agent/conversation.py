@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hermes_acp.agent.history import close_open_turn
@@ -10,7 +10,11 @@ from hermes_acp.agent.store.journal import Journal
 from hermes_acp.agent.store.records import now
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from hermes_acp.tools.approval import Approvals
+from hermes_acp.tools.base import Tool
 from hermes_acp.workspace import Workspace
+
+Toolbox = Mapping[str, Tool]
+"""Tools by name."""
 
 
 @dataclass(slots=True)
@@ -19,7 +23,7 @@ class Conversation:
 
     Each method that changes the messages also hands the change to the journal, without an await between:
     there is no moment at which the two records could part. `flush` hands what is shown of a running turn to
-    the journal.
+    the journal. `toolbox` holds the session's own tools, beside those that every session of the agent has.
     """
 
     id: str
@@ -29,6 +33,7 @@ class Conversation:
     system: str = ""
     thought_level: str = ""
     messages: list[Message] = field(default_factory=list)
+    toolbox: Toolbox = field(default_factory=dict)
     flush: Callable[[], None] = lambda: None
     _turn_start: int = 0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from hermes_acp.agent.execution import Toolbox
+from hermes_acp.agent.conversation import Toolbox
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.cards import ToolResult
 from hermes_acp.events import ToolDrafted, ToolFinished, ToolPrepared

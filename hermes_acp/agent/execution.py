@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.conversation import Conversation, Toolbox
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError, TurnCancelled, Unfinished
@@ -28,8 +28,6 @@ MOST_CALLS = 128
 """So many calls of one reply are run; the rest are answered with an error."""
 
 log = logging.getLogger(__name__)
-
-Toolbox = Mapping[str, Tool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +141,7 @@ class Step:
             self._shown[call.id] = text
             self.host.emit(ToolOutput(call.id, text, terminal_id))
 
-        return ToolContext(call.id, self.talk.workspace, show)
+        return ToolContext(call.id, self.talk.workspace, show, self.host)
 
     def _show(self, entry: _Resolved, action: Action) -> None:
         self._prepared.add(entry.call.id)

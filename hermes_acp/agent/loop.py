@@ -6,12 +6,12 @@ import logging
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from hermes_acp.agent.context_engine import ContextEngine, WholeHistory
-from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.conversation import Conversation, Toolbox
 from hermes_acp.agent.drafts import Drafts
-from hermes_acp.agent.execution import CANCELLED, Step, Toolbox
+from hermes_acp.agent.execution import CANCELLED, Step
 from hermes_acp.agent.history import without_blank_parts
 from hermes_acp.agent.providers.base import Provider, Reply, Request, Usage, new_id
 from hermes_acp.agent.recording import RecordedHost
@@ -61,6 +61,14 @@ class Agent:
     max_calls: int = 500
     window: int = 0
     titles: bool = False
+
+    def every_tool(self, talk: Conversation) -> Toolbox:
+        """The tools of a conversation: the agent's and the session's own."""
+        return {**self.toolbox, **talk.toolbox}
+
+    def tools(self, talk: Conversation) -> Toolbox:
+        """Those of a conversation's tools that its mode allows now."""
+        return {name: tool for name, tool in self.every_tool(talk).items() if talk.approvals.offers(tool.effect)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +151,7 @@ class _Turn:
         request = Request(
             system=self.talk.system,
             messages=await self.agent.engine.fit(self.talk.messages),
-            tools=self._schemas(),
+            tools=[tool.schema() for tool in self.agent.tools(self.talk).values()],
             notes=notes,
             tool_choice=tool_choice,
             thought_level=self.talk.thought_level,
@@ -153,12 +161,8 @@ class _Turn:
         self._count(reply.usage)
         return reply
 
-    def _schemas(self) -> list[dict[str, Any]]:
-        offers = self.talk.approvals.offers
-        return [tool.schema() for tool in self.agent.toolbox.values() if offers(tool.effect)]
-
     async def _stream(self, request: Request) -> Reply:
-        drafts = Drafts(self.host, self.agent.toolbox)
+        drafts = Drafts(self.host, self.agent.every_tool(self.talk))
         async with finishing(drafts.close), aclosing(self.agent.provider.stream(request)) as deltas:
             count = 0
             async for delta in deltas:
@@ -182,7 +186,7 @@ class _Turn:
     async def _act(self, reply: Reply) -> None:
         self.host.emit(StatusChanged("executing"))
         self.talk.add_reply(reply.message)
-        step = Step(reply.message.tool_calls, self.agent.toolbox, self.talk, self.host)
+        step = Step(reply.message.tool_calls, self.agent.every_tool(self.talk), self.talk, self.host)
         async with finishing(lambda: self._close_step(step)):
             await step.run()
         self.useless = 0 if step.understood else self.useless + 1

@@ -31,7 +31,7 @@ class SavedTurns:
 
         The turn is completed when it ended by itself with an answer (spec: trajectory, entry).
         """
-        tools = [tool.schema() for tool in agent.toolbox.values() if talk.approvals.offers(tool.effect)]
+        tools = [tool.schema() for tool in agent.tools(talk).values()]
         result: TurnResult | None = None
         try:
             result = await run_turn(agent, talk, prompt, host)

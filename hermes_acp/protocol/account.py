@@ -17,6 +17,7 @@ from hermes_acp.protocol.keyring_key import PATIENCE, SOON, KeyringKey, not_answ
 from hermes_acp.protocol.local_search import LocalSearch
 from hermes_acp.protocol.options import Options
 from hermes_acp.settings import (
+    Home,
     ModelEndpoint,
     Settings,
     config_in,
@@ -51,6 +52,11 @@ class Account:
     def notices(self) -> list[Notice]:
         """What the person should know of the model, when they did not choose it."""
         return self._local.notices
+
+    @property
+    def home(self) -> Home:
+        """Where the person's settings and the agent's state are."""
+        return self._current().home
 
     async def look(self) -> None:
         """Look for a model server on this machine, if nothing is configured; one that is found is kept. Look for

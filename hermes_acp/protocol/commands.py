@@ -81,13 +81,8 @@ async def _choose(session: Session, option: str, value: str) -> str:
 
 
 async def _tools(session: Session, argument: str) -> str:
-    toolbox = session.agent(session.options.model).toolbox
-    offers = session.conversation.approvals.offers
-    lines = [
-        f"- `{tool.name}`: {(tool.params.__doc__ or '').strip().splitlines()[0]}"
-        for tool in toolbox.values()
-        if offers(tool.effect)
-    ]
+    toolbox = session.agent(session.options.model).tools(session.conversation)
+    lines = [f"- `{tool.name}`: {(tool.params.__doc__ or '').strip().splitlines()[0]}" for tool in toolbox.values()]
     return "\n".join([f"The tools in the mode `{session.options.mode}`:", "", *lines])
 
 

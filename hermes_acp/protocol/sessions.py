@@ -15,6 +15,8 @@ from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
+from hermes_acp.agent.tools import agent_tools
+from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.config import Config
 from hermes_acp.errors import SessionNotFound
@@ -182,6 +184,9 @@ class Sessions:
         title = Title(record.title, conversation.journal, host)
         session = Session(conversation, options, host, partial(self._agent, config), idleness, title)
         session.ready = self.account.ready
+        conversation.toolbox = agent_tools(
+            Desk(conversation, self.store, self.account.home.config, lambda: session.agent(session.options.model))
+        )
         session.trajectories = self.account.trajectories(config)
         idleness.begin()
         self._open[record.id] = session

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from inspect import cleandoc
 from pathlib import Path
@@ -12,16 +12,19 @@ from typing import Any
 from pydantic import BaseModel
 
 from hermes_acp.cards import Diff, Effect, Location, ToolKind, ToolResult
+from hermes_acp.host import Host, Nobody
 from hermes_acp.workspace import Show, Workspace
 
 
 @dataclass(frozen=True, slots=True)
 class ToolContext:
-    """What a call may use: the session's files and commands, and a way to show output while it runs."""
+    """What a call may use: the session's files and commands, a way to show output while it runs, and whoever
+    is there to be told and asked."""
 
     call_id: str
     workspace: Workspace
     show: Show = lambda text, terminal_id=None: None
+    host: Host = field(default_factory=Nobody)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,22 @@
+"""What the agent-level tools of one session work with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.loop import Agent
+from hermes_acp.agent.store.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """One session, the store it lies in, the person's own folder (None when there is none), and the agent that
+    answers in it now."""
+
+    talk: Conversation
+    store: Store
+    home: Path | None
+    agent: Callable[[], Agent]
