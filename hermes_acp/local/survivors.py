@@ -13,11 +13,12 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 
-_PAUSE = 0.004
+_PAUSE = 0.001
+_LONGEST_PAUSE = 0.008
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +38,14 @@ def find(tag: str, *sessions: int) -> set[int]:
 
 def end(tag: str, *sessions: int, within: float = 2.0) -> None:
     """Kill them all and the sessions' process groups, and again until none is left, for at most `within` seconds."""
-    deadline = time.monotonic() + within
     left = find(tag, *sessions)
     for session in sessions:
         signal_group(session, signal.SIGKILL)
-    while left and time.monotonic() < deadline:
+    for pause in _pauses(within):
+        if not left:
+            return
         _signal(left, signal.SIGKILL)
-        time.sleep(_PAUSE)
+        time.sleep(pause)
         left = find(tag, *sessions)
 
 
@@ -69,9 +71,10 @@ def dismiss(tag: str, *sessions: int, patience: float = 0.3) -> None:
     """Ask them all to end, and kill those that have not after `patience` seconds."""
     left = find(tag, *sessions)
     _signal(left, signal.SIGTERM)
-    deadline = time.monotonic() + patience
-    while left and time.monotonic() < deadline:
-        time.sleep(_PAUSE)
+    for pause in _pauses(patience):
+        if not left:
+            break
+        time.sleep(pause)
         left = find(tag, *sessions)
     end(tag, *{process.session for process in _processes().values()} & set(sessions))
 
@@ -80,6 +83,14 @@ def signal_group(group: int, number: signal.Signals) -> None:
     """Send a signal to a process group, if there still is one."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
+
+
+def _pauses(seconds: float) -> Iterator[float]:
+    """The waits between two looks, short at first, until so many seconds are over."""
+    deadline, pause = time.monotonic() + seconds, _PAUSE
+    while time.monotonic() < deadline:
+        yield pause
+        pause = min(2 * pause, _LONGEST_PAUSE)
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
