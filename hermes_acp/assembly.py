@@ -6,14 +6,16 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.prompt_builder import build_system_prompt
+from hermes_acp.agent.providers.apis import api_of
 from hermes_acp.agent.providers.base import Provider
-from hermes_acp.agent.providers.chat_completions import ChatCompletions
 from hermes_acp.agent.providers.continued import Continued
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.model_list import ListedModel
+from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.retry import Retrying
 from hermes_acp.config import Config
 from hermes_acp.errors import ConfigError, ProviderError
@@ -33,7 +35,7 @@ class Models:
     _listed: dict[str, ListedModel] = field(default_factory=dict)
     _admitted: set[str] = field(default_factory=set)
     _agents: dict[str, Agent] = field(default_factory=dict)
-    _clients: list[ChatCompletions] = field(default_factory=list)
+    _clients: list[RemoteModel[Any, Any]] = field(default_factory=list)
     _preparing: asyncio.Task[None] | None = None
 
     @property
@@ -81,7 +83,7 @@ class Models:
         for client in self._clients:
             await client.aclose()
 
-    async def _prepare(self, client: ChatCompletions, listed: Callable[[], None]) -> None:
+    async def _prepare(self, client: RemoteModel[Any, Any], listed: Callable[[], None]) -> None:
         try:
             await client.warm()
             self._listed = {model.name: model for model in await client.models()}
@@ -110,23 +112,19 @@ class Models:
         )
 
     def _provider(self, model: str) -> Provider:
-        match self.endpoint.api_mode:
-            case "demo":
-                from hermes_acp.agent.providers.demo import Demo
+        if self.endpoint.api_mode == DEMO:
+            from hermes_acp.agent.providers.demo import Demo
 
-                return Demo()
-            case "chat_completions":
-                return Continued(Retrying(self._client(model)))
-            case other:
-                raise ConfigError(f"The API mode {other!r} is not supported yet; use chat_completions.")
+            return Demo()
+        return Continued(Retrying(self._client(model)))
 
-    def _client(self, model: str) -> ChatCompletions:
+    def _client(self, model: str) -> RemoteModel[Any, Any]:
         place = self.endpoint
         if place.in_keyring:
             raise ConfigError("The system keyring has not given the key yet; try again in a moment.")
         stall_timeout = self.config.agent.stall_timeout
-        client = ChatCompletions(
-            Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, self._sees_images(model))
-        )
+        sees = self._sees_images(model)
+        endpoint = Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, sees)
+        client = RemoteModel(endpoint, api_of(place.api_mode))
         self._clients.append(client)
         return client

@@ -4,38 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from hermes_acp.agent.providers.base import new_id
+from hermes_acp.agent.providers.drafted import Draft
 from hermes_acp.agent.providers.pieces import mend
 from hermes_acp.events import ToolDrafted
-from hermes_acp.messages import ToolCall, parse_arguments
-
-NAMELESS = "The call names no tool."
+from hermes_acp.messages import ToolCall
 
 
 @dataclass(slots=True)
-class _Draft:
-    """A call while it is written."""
+class _ChatDraft(Draft):
+    """A call of a chat reply; `index` is what the server numbers it by."""
 
-    index: Any
-    provider_id: str
-    id: str = field(default_factory=lambda: new_id("call"))
-    name: str = ""
-    pieces: list[str] = field(default_factory=list)
-
-    @property
-    def arguments(self) -> str:
-        return mend("".join(self.pieces))
-
-    def add(self, arguments: Any) -> None:
-        """Take arguments in the form they come in: a piece of text, or a whole object (an empty one says nothing)."""
-        if isinstance(arguments, str):
-            if arguments:
-                self.pieces.append(arguments)
-        elif arguments:
-            self.pieces.append(json.dumps(arguments))
+    index: Any = None
 
     def goes_on(self, identity: str, name: str, arguments: Any) -> bool:
         """Whether a delta that could be of this call is, rather than the start of another one."""
@@ -45,10 +27,6 @@ class _Draft:
             return name == self.name and identity in ("", self.provider_id)
         starts = not isinstance(arguments, str) or arguments.startswith("{") or not arguments
         return not (starts and self.pieces[-1].endswith("}") and _is_json(self.arguments))
-
-    def call(self) -> ToolCall:
-        arguments, problem = parse_arguments(self.arguments)
-        return ToolCall(self.id, self.name, arguments, self.provider_id, problem if self.name else NAMELESS)
 
 
 class ChatCalls:
@@ -61,7 +39,7 @@ class ChatCalls:
     """
 
     def __init__(self) -> None:
-        self._drafts: list[_Draft] = []
+        self._drafts: list[_ChatDraft] = []
 
     def add(self, deltas: Any) -> Iterator[ToolDrafted]:
         """Take the `tool_calls` of one delta; tells each call whose name became known."""
@@ -76,7 +54,7 @@ class ChatCalls:
     @property
     def cut(self) -> bool:
         """Whether the last call ends in the middle of its arguments."""
-        return bool(self._drafts) and _is_unfinished(self._drafts[-1].arguments)
+        return bool(self._drafts) and self._drafts[-1].is_cut
 
     def _add(self, delta: Mapping[str, Any]) -> Iterator[ToolDrafted]:
         function = delta.get("function")
@@ -94,12 +72,12 @@ class ChatCalls:
             yield ToolDrafted(draft.id, draft.name)
         draft.add(arguments)
 
-    def _begin(self, index: Any, identity: str) -> _Draft:
-        draft = _Draft(index, identity)
+    def _begin(self, index: Any, identity: str) -> _ChatDraft:
+        draft = _ChatDraft(provider_id=identity, index=index)
         self._drafts.append(draft)
         return draft
 
-    def _find(self, index: Any, identity: str) -> _Draft | None:
+    def _find(self, index: Any, identity: str) -> _ChatDraft | None:
         newest = reversed(self._drafts)
         if index is not None:
             return next((draft for draft in newest if draft.index == index), None)
@@ -118,16 +96,3 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
-
-
-def _is_unfinished(text: str) -> bool:
-    """Whether the text is the beginning of a JSON object, and no more."""
-    if not text.lstrip().startswith("{"):
-        return False
-    try:
-        json.loads(text)
-    except json.JSONDecodeError as error:
-        return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
-    except RecursionError:
-        return False
-    return False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -11,11 +10,9 @@ from hermes_acp.agent.providers.chat_calls import ChatCalls
 from hermes_acp.agent.providers.chat_dialect import REASONING_FIELDS
 from hermes_acp.agent.providers.chat_thoughts import ChatThoughts, text_of
 from hermes_acp.agent.providers.endpoint import Endpoint
-from hermes_acp.agent.providers.failures import MAX_READ, failure_of, provider_error
-from hermes_acp.agent.providers.masking import masked
+from hermes_acp.agent.providers.faults import Faults, count_of
 from hermes_acp.agent.providers.pieces import Pieces, mend
 from hermes_acp.agent.providers.sse import SseEvent
-from hermes_acp.errors import ProviderError
 from hermes_acp.events import ReasoningDelta, TextDelta
 from hermes_acp.messages import AssistantMessage, Opaque
 
@@ -24,6 +21,7 @@ _CUT = frozenset({"length", "max_tokens", "max_output_tokens", "model_length", "
 _REFUSED = frozenset(
     {"content_filter", "refusal", "safety", "recitation", "prohibited_content", "blocklist", "sensitive"}
 )
+_CACHED = ("prompt_cache_hit_tokens", "cached_tokens")
 
 
 class ChatDecoder:
@@ -39,6 +37,7 @@ class ChatDecoder:
         self.done = False
         self.progress = 0
         self._endpoint = endpoint
+        self._faults = Faults(endpoint, "chat completion")
         self._ids = ReplyIds()
         self._text = Pieces()
         self._thoughts = ChatThoughts()
@@ -62,20 +61,20 @@ class ChatDecoder:
             if data.strip() == DONE:
                 self.done = True
                 return
-            yield from self._chunk(self._object(data), name)
+            yield from self._chunk(self._faults.json_object(data), name)
 
     def decode_whole(self, body: bytes) -> Iterator[Delta]:
         """The deltas of a completion in one piece; raises as `decode` does."""
-        completion = self._object(body.decode("utf-8", "replace"))
+        completion = self._faults.json_object(body.decode("utf-8", "replace"))
         if any(completion.get(name) for name in ("error", "message", "detail")):
-            raise self._error(completion)
+            raise self._faults.told(completion)
         if not completion.get("choices"):
-            raise self._malformed(str(completion))
+            raise self._faults.malformed(str(completion))
         yield from self._chunk(completion)
 
     def _chunk(self, chunk: Mapping[str, Any], name: str = "") -> Iterator[Delta]:
         if chunk.get("error") or name == "error" or chunk.get("object") == "error":
-            raise self._error(chunk)
+            raise self._faults.told(chunk)
         if not self._model and isinstance(chunk.get("model"), str):
             self._model = mend(chunk["model"])
         self._take_usage(chunk)
@@ -98,26 +97,10 @@ class ChatDecoder:
             ProviderError: the stream ended before its finish reason ("incomplete").
         """
         if not self.finished:
-            raise ProviderError(f"{self._endpoint.name}: the answer ended before it was complete.", kind="incomplete")
+            raise self._faults.incomplete()
         calls = self._calls.finished()
         message = AssistantMessage(self._text.text, self._thoughts.text, calls, self._opaque())
         return Reply(message, self._kind(bool(calls)), self._usage, self._model or self._endpoint.model)
-
-    def _object(self, data: str) -> Mapping[str, Any]:
-        try:
-            value = json.loads(data)
-        except (ValueError, RecursionError):
-            value = None
-        if isinstance(value, dict):
-            return value
-        raise self._malformed(data)
-
-    def _malformed(self, data: str) -> ProviderError:
-        found = masked(data[:MAX_READ], self._endpoint.api_key)[:200]
-        return ProviderError(f"{self._endpoint.name} sent what is no chat completion: {found}", kind="malformed")
-
-    def _error(self, chunk: Mapping[str, Any]) -> ProviderError:
-        return provider_error(failure_of(chunk), self._endpoint.name, self._endpoint.api_key)
 
     def _delta(self, delta: Mapping[str, Any]) -> Iterator[Delta]:
         content = delta.get("content")
@@ -149,7 +132,8 @@ class ChatDecoder:
 
     def _finish(self, reason: str, choice: Mapping[str, Any]) -> Iterator[Delta]:
         if reason == "error":
-            raise self._error(choice if choice.get("error") else {"message": "the answer broke off with an error"})
+            unknown = {"message": "the answer broke off with an error"}
+            raise self._faults.told(choice if choice.get("error") else unknown)
         self.progress += 1
         self._reason = self._reason or reason
         thought, text = self._thoughts.close(), self._text.close()
@@ -178,15 +162,10 @@ class ChatDecoder:
 def chat_usage(usage: Mapping[str, Any]) -> Usage:
     """The tokens of a call, in the words of OpenAI and of those who follow it."""
     sent, written = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    cached = _count(sent, "cached_tokens") or _count(usage, "prompt_cache_hit_tokens") or _count(usage, "cached_tokens")
+    cached = (count_of(sent, "cached_tokens"), *(count_of(usage, name) for name in _CACHED))
     return Usage(
-        input=_count(usage, "prompt_tokens"),
-        output=_count(usage, "completion_tokens"),
-        cached=cached,
-        reasoning=_count(written, "reasoning_tokens"),
+        input=count_of(usage, "prompt_tokens"),
+        output=count_of(usage, "completion_tokens"),
+        cached=next(filter(None, cached), 0),
+        reasoning=count_of(written, "reasoning_tokens"),
     )
-
-
-def _count(holder: Any, name: str) -> int:
-    value = holder.get(name) if isinstance(holder, Mapping) else None
-    return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
@@ -11,6 +10,7 @@ from typing import Any
 
 from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.chat_dialect import REASONING_FIELDS, Dialect
+from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, replayed, tool_name
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.messages import (
     AssistantMessage,
@@ -25,11 +25,6 @@ from hermes_acp.messages import (
     call_dict,
 )
 from hermes_acp.text import clean
-
-NO_OUTPUT = "(no output)"
-NO_WORDS = "(no words)"
-
-_BAD_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 def chat_body(request: Request, endpoint: Endpoint, dialect: Dialect) -> dict[str, Any]:
@@ -113,7 +108,7 @@ class _Encoder:
     def _call(self, call: ToolCall) -> dict[str, Any]:
         encoded = call_dict(call)
         function = encoded["function"]
-        function["name"] = _BAD_NAME.sub("_", function["name"])[:64] or "unnamed"
+        function["name"] = tool_name(function["name"])
         function["arguments"] = clean(function["arguments"])
         return encoded | {"id": self._id(call.id)}
 
@@ -122,11 +117,9 @@ class _Encoder:
         return sha256(call_id.encode()).hexdigest()[:9] if self.dialect.short_ids else call_id
 
     def _reasoning(self, opaque: Opaque | None) -> dict[str, Any]:
-        ours = (self.endpoint.name, self.endpoint.model)
-        if opaque is None or (opaque.provider, opaque.model) != ours or not isinstance(opaque.data, Mapping):
-            return {}
+        data = replayed(opaque, self.endpoint)
         known = (name for name in REASONING_FIELDS if name not in self.dialect.without)
-        return {name: opaque.data[name] for name in known if name in opaque.data}
+        return {name: data[name] for name in known if name in data}
 
 
 def _pictures_of(result: ToolMessage) -> list[Text | Image]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,22 @@ class Endpoint:
     @property
     def host(self) -> str:
         """The host of the address, or "" when it has none."""
-        try:
-            return urlsplit(self.base_url).hostname or ""
-        except ValueError:
-            return ""
+        return self._parts.hostname or ""
+
+    @property
+    def path(self) -> str:
+        """The path of the address, without a slash at its end."""
+        return self._parts.path.rstrip("/")
 
     @property
     def is_local(self) -> bool:
         """Whether this machine itself is asked, in plain HTTP."""
         loopback = self.host in ("localhost", "::1") or self.host.startswith("127.")
         return loopback and self.base_url.startswith("http:")
+
+    @property
+    def _parts(self) -> SplitResult:
+        try:
+            return urlsplit(self.base_url)
+        except ValueError:
+            return urlsplit("")

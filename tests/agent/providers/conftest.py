@@ -1,7 +1,8 @@
 import pytest
 
-from hermes_acp.agent.providers.chat_completions import ChatCompletions
+from hermes_acp.agent.providers.chat_completions import API
 from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.remote_model import RemoteModel
 from tests.fakes.model_server import ModelServer
 
 
@@ -12,12 +13,19 @@ async def server():
 
 
 @pytest.fixture
-async def connect(server):
+def api():
+    """The API that is spoken; other modules give their own."""
+    return API
+
+
+@pytest.fixture
+async def connect(server, api):
     """Makes providers of the server; they are closed at the end."""
     made = []
 
     def provider(**fields):
-        made.append(ChatCompletions(Endpoint(**{"name": "fake", "model": "fake", "base_url": server.url} | fields)))
+        endpoint = Endpoint(**{"name": "fake", "model": "fake", "base_url": server.url} | fields)
+        made.append(RemoteModel(endpoint, api))
         return made[-1]
 
     yield provider

@@ -12,8 +12,9 @@ import pytest
 
 from hermes_acp.agent.providers import reading
 from hermes_acp.agent.providers.base import Reply, Request
-from hermes_acp.agent.providers.chat_completions import ChatCompletions
+from hermes_acp.agent.providers.chat_completions import API
 from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.messages import Opaque
 from tests.agent.providers.asking import HELLO, after_call, ask
 from tests.fakes.model_server import Call, ModelServer, Raw, Say, Status, chunk, fail, raw, sse
@@ -184,7 +185,7 @@ async def test_what_the_sdk_finds_in_the_environment_stays_away_from_other_hosts
 
 async def test_a_field_that_the_server_does_not_know_is_left_out_from_then_on():
     async with ModelServer(refused=("stream_options", "reasoning_effort")) as server:
-        provider = ChatCompletions(Endpoint("fake", "fake", server.url))
+        provider = RemoteModel(Endpoint("fake", "fake", server.url), API)
         request = Request("", HELLO.messages, thought_level="low")
         assert (await ask(provider, request)).text == "Done."
         assert (await ask(provider, request)).text == "Done."
@@ -237,8 +238,8 @@ async def test_a_400_that_adapting_does_not_cure_is_raised(server, provider):
 
 def test_the_sdk_is_imported_only_when_a_model_is_asked():
     code = (
-        "import sys, hermes_acp.agent.providers.chat_completions;"
-        "from hermes_acp.agent.providers import retry, continued, scripted;"
+        "import sys, hermes_acp.agent.providers.chat_completions, hermes_acp.agent.providers.remote_model;"
+        "from hermes_acp.agent.providers import apis, retry, continued, scripted;"
         "sys.exit(any(name.split('.')[0] in ('openai', 'anthropic', 'httpx2', 'pydantic') for name in sys.modules))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -318,7 +319,7 @@ async def test_an_error_whose_body_never_ends_is_read_up_to_a_limit():
 
     running, url = await _serving(endless)
     async with running:
-        provider = ChatCompletions(Endpoint("odd", "m", url, KEY))
+        provider = RemoteModel(Endpoint("odd", "m", url, KEY), API)
         asked = await asyncio.wait_for(ask(provider), 15)
         await provider.aclose()
     assert asked.error is not None
@@ -337,7 +338,7 @@ async def test_a_redirect_takes_the_prompt_nowhere_else():
 
         running, url = await _serving(redirect)
         async with running:
-            provider = ChatCompletions(Endpoint("odd", "m", url, KEY))
+            provider = RemoteModel(Endpoint("odd", "m", url, KEY), API)
             asked = await ask(provider)
             await provider.aclose()
         assert other.requests == []
@@ -347,7 +348,7 @@ async def test_a_redirect_takes_the_prompt_nowhere_else():
 
 
 async def test_a_wrong_address_is_named_with_what_may_be_wrong_about_it(server):
-    provider = ChatCompletions(Endpoint("custom", "m", server.url.removesuffix("/v1"), "k" * 12))
+    provider = RemoteModel(Endpoint("custom", "m", server.url.removesuffix("/v1"), "k" * 12), API)
     server.say(fail(404, "Not Found"))
     try:
         failed = await ask(provider)

@@ -105,7 +105,7 @@ async def test_an_endpoint_without_a_list_is_an_error(server, provider, status):
 
 
 async def test_an_endpoint_that_takes_its_time_is_not_waited_for(server, provider, monkeypatch):
-    monkeypatch.setattr("hermes_acp.agent.providers.chat_completions.LIST_SECONDS", 0.2)
+    monkeypatch.setattr("hermes_acp.agent.providers.remote_model.LIST_SECONDS", 0.2)
     server.list_answer = Status(200, first_delay=30)
     with pytest.raises(ProviderError):
         await provider.models()

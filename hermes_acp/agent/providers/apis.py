@@ -1,0 +1,23 @@
+"""The APIs by the names of their modes, each imported when it is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hermes_acp.agent.providers.api import Api
+from hermes_acp.errors import ConfigError
+
+
+def api_of(mode: str) -> Api[Any, Any]:
+    """The API of a mode that works.
+
+    Raises:
+        ConfigError: the mode does not work yet.
+    """
+    match mode:
+        case "chat_completions":
+            from hermes_acp.agent.providers import chat_completions
+
+            return chat_completions.API
+        case other:
+            raise ConfigError(f"The API mode {other!r} is not supported yet; use chat_completions.")

@@ -1,0 +1,54 @@
+"""What can be wrong with an answer that has begun, in words that name its server and no key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.failures import MAX_READ, failure_of, provider_error
+from hermes_acp.agent.providers.masking import masked
+from hermes_acp.errors import ProviderError
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """The faults of an endpoint's answers; `expected` is what they should be, such as "chat completion"."""
+
+    endpoint: Endpoint
+    expected: str
+
+    def json_object(self, data: str) -> Mapping[str, Any]:
+        """The JSON object that an event or a whole answer is.
+
+        Raises:
+            ProviderError: it is none ("malformed").
+        """
+        try:
+            value = json.loads(data)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            return value
+        raise self.malformed(data)
+
+    def malformed(self, data: str) -> ProviderError:
+        """The error for data that means nothing."""
+        found = masked(data[:MAX_READ], self.endpoint.api_key)[:200]
+        return ProviderError(f"{self.endpoint.name} sent what is no {self.expected}: {found}", kind="malformed")
+
+    def told(self, body: Any) -> ProviderError:
+        """The error that the answer itself tells."""
+        return provider_error(failure_of(body), self.endpoint.name, self.endpoint.api_key)
+
+    def incomplete(self) -> ProviderError:
+        """The error for a stream that ended before its terminal event."""
+        return ProviderError(f"{self.endpoint.name}: the answer ended before it was complete.", kind="incomplete")
+
+
+def count_of(holder: Any, name: str) -> int:
+    """A number of tokens in an object that may be anything; 0 when it is not there."""
+    value = holder.get(name) if isinstance(holder, Mapping) else None
+    return int(value) if isinstance(value, int | float) and 0 <= value < 1e12 else 0
