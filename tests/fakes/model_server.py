@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fakes.chat_rules import broken_rule
+from tests.fakes.chat_replies import ChatWire, chunk, raw, sse
 from tests.fakes.replies import (
     PING_EVERY,
     Call,
@@ -33,11 +33,9 @@ from tests.fakes.replies import (
     Reply,
     Say,
     Status,
-    chunk,
+    Wire,
     fail,
-    raw,
-    say_pieces,
-    sse,
+    in_time,
     tokens,
 )
 
@@ -61,7 +59,7 @@ class Received:
 
 
 class ModelServer:
-    """A fake Chat Completions server.
+    """A fake server of every API that the agent speaks, told by the end of the path that is asked.
 
     A request is answered by the script when one is set and gives a reply, else by the next reply of `say`,
     else by `default`. A request that breaks a rule of strict servers is answered 400 and uses up no reply.
@@ -71,7 +69,7 @@ class ModelServer:
         list_answer: what it says instead of them.
         listed: how often it was asked for them.
         others: what it answers at other paths, in JSON; a function gets the question.
-        requests: every completion request, valid or not, in order of arrival.
+        requests: every request of a reply, valid or not, in order of arrival.
         aborted: those whose client hung up before the answer was whole.
         problems: the rules that requests broke; a test of good behaviour asserts that it is empty.
     """
@@ -93,6 +91,7 @@ class ModelServer:
         self.aborted: list[Received] = []
         self.problems: list[str] = []
         self.connections = 0
+        self._wires: tuple[Wire, ...] = (ChatWire(),)
         self._queue: deque[Reply] = deque()
         self._script: Callable[[Any], Reply | str | None] = lambda body: None
         self._changed = asyncio.Condition()
@@ -151,12 +150,16 @@ class ModelServer:
             self.listed += 1
             self._changed.notify_all()
 
-    def answer(self, received: Received) -> Reply:
+    def wire(self, path: str) -> Wire | None:
+        """The API that is spoken at a path."""
+        return next((wire for wire in self._wires if path.partition("?")[0].endswith(wire.path)), None)
+
+    def answer(self, received: Received, wire: Wire) -> Reply:
         """The reply to a request: what it did wrong, or what the script says."""
-        problem = broken_rule(received.body, self.refused)
+        problem = wire.broken_rule(received.body, self.refused)
         if problem:
             self.problems.append(problem)
-            return fail(400, problem)
+            return wire.refusal(problem)
         scripted = self._script(received.body)
         if scripted is not None:
             return _reply(scripted)
@@ -191,8 +194,9 @@ class _Connection:
         method, path, _ = first.split(" ", 2)
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
         data = await self.reader.readexactly(int(headers.get("content-length", 0)))
-        if method == "POST" and path.endswith("/chat/completions"):
-            await self._complete(Received(path, headers, _parsed(data)))
+        wire = self.server.wire(path)
+        if method == "POST" and wire is not None:
+            await self._complete(Received(path, headers, _parsed(data)), wire)
         elif method == "POST" and path == "/script":
             self.server.say(*(_from_json(item) for item in json.loads(data)))
             await self._plain(Status(200, {"queued": True}))
@@ -207,9 +211,9 @@ class _Connection:
         else:
             await self._plain(fail(404, f"no such address: {method} {path}"))
 
-    async def _complete(self, received: Received) -> None:
+    async def _complete(self, received: Received, wire: Wire) -> None:
         await self.server.note(self.server.requests, received)
-        answering = asyncio.create_task(self._answer(self.server.answer(received), received))
+        answering = asyncio.create_task(self._answer(self.server.answer(received, wire), received, wire))
         watching = asyncio.create_task(self.reader.read(1))
         try:
             await asyncio.wait({answering, watching}, return_when=asyncio.FIRST_COMPLETED)
@@ -225,18 +229,19 @@ class _Connection:
             self.peeked = self.peeked or await _stopped(watching)
             await _stopped(answering)
 
-    async def _answer(self, reply: Reply, received: Received) -> None:
+    async def _answer(self, reply: Reply, received: Received, wire: Wire) -> None:
         match reply:
             case Status():
                 await asyncio.sleep(reply.first_delay)
                 await self._plain(reply)
             case Raw():
                 await self._stream(_raw_pieces(reply), reply.content_type)
-                await self._end(reply.ending)
+                await self._end(reply.ending, wire)
             case Say():
                 await asyncio.sleep(reply.first_delay)
-                await self._stream(say_pieces(reply, received.body, len(self.server.requests)), "text/event-stream")
-                await self._end(reply.ending)
+                pieces = wire.pieces(reply, received.body, len(self.server.requests))
+                await self._stream(in_time(pieces, reply.token_delay), "text/event-stream")
+                await self._end(reply.ending, wire)
 
     async def _plain(self, answer: Status) -> None:
         headers = {"content-type": answer.content_type, "content-length": str(len(answer.data)), **answer.headers}
@@ -253,7 +258,7 @@ class _Connection:
     def _chunk(self, data: bytes) -> None:
         self.writer.write(b"%x\r\n%b\r\n" % (len(data), data))
 
-    async def _end(self, ending: Ending) -> None:
+    async def _end(self, ending: Ending, wire: Wire) -> None:
         match ending:
             case "finish" | "cut":
                 self.writer.write(b"0\r\n\r\n")
@@ -266,11 +271,11 @@ class _Connection:
             case "stall":
                 await asyncio.Event().wait()
             case "ping":
-                await self._ping()
+                await self._ping(wire)
 
-    async def _ping(self) -> None:
+    async def _ping(self, wire: Wire) -> None:
         while True:
-            self._chunk(b": ping\n\n")
+            self._chunk(wire.ping)
             await self.writer.drain()
             await asyncio.sleep(PING_EVERY)
 

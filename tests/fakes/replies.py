@@ -1,4 +1,4 @@
-"""What a fake model says: replies as values, and their bytes as Chat Completions events."""
+"""What a fake model says: replies as values, whatever API they are sent in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 Ending = Literal["finish", "cut", "drop", "reset", "stall", "ping"]
 """How a stream ends. "cut": cleanly but without its finish marker; "drop": closed within the HTTP body;
@@ -102,82 +102,48 @@ def tokens(count: int) -> tuple[str, ...]:
     return tuple(f"w{number} " for number in range(count))
 
 
-def chunk(delta: Any = None, finish: str | None = None, **top: Any) -> dict[str, Any]:
-    """One Chat Completions chunk with one choice; `top` are further fields of the chunk."""
-    choice = {"index": 0, "delta": {} if delta is None else delta, "finish_reason": finish}
-    return {
-        "id": "chatcmpl-1",
-        "object": "chat.completion.chunk",
-        "created": 1,
-        "model": "fake",
-        "choices": [choice],
-    } | top
+@dataclass(frozen=True)
+class Pieces:
+    """The bytes of a reply: what comes before its deltas, each of these, and what ends it."""
+
+    head: bytes
+    deltas: Sequence[bytes]
+    end: bytes
 
 
-def sse(*chunks: Any, done: bool = True) -> bytes:
-    """The event-stream bytes of chunks (objects, or texts sent as they are), with a final `[DONE]`."""
-    texts = [item if isinstance(item, str) else _json(item) for item in chunks]
-    return "".join(f"data: {text}\n\n" for text in [*texts, *(["[DONE]"] if done else [])]).encode()
+class Wire(Protocol):
+    """An API as the fake speaks it.
+
+    Attributes:
+        path: how its addresses end.
+        ping: the event that keeps a stream alive.
+    """
+
+    path: str
+    ping: bytes
+
+    def broken_rule(self, body: Any, refused: tuple[str, ...]) -> str:
+        """The first rule that a request breaks, or "". `refused` are fields that this server does not know."""
+
+    def refusal(self, problem: str) -> Status:
+        """The answer to a request that breaks a rule."""
+
+    def pieces(self, reply: Say, body: Mapping[str, Any], unique: int) -> Pieces:
+        """The bytes of a reply to a request; `unique` differs for each request of a server."""
 
 
-def _json(item: Any) -> str:
-    """JSON as it is mostly sent: raw UTF-8, and escapes where a text cannot be written so."""
-    text = json.dumps(item, ensure_ascii=False)
-    return json.dumps(item) if re.search("[\ud800-\udfff]", text) else text
+def words_of(text: str | Sequence[str]) -> Sequence[str]:
+    """The pieces in which a text is sent."""
+    return WORDS.findall(text) if isinstance(text, str) else text
 
 
-def raw(*chunks: Any, done: bool = True) -> Raw:
-    """A reply of exactly these chunks."""
-    return Raw((sse(*chunks, done=done),))
-
-
-async def say_pieces(reply: Say, body: Mapping[str, Any], unique: int) -> AsyncIterator[bytes]:
-    """The bytes of a reply: all at once when it has no delays, else delta by delta."""
-    deltas = list(_deltas(reply, unique))
-    head = sse(chunk({"role": "assistant", "content": ""}), done=False)
-    if not reply.token_delay:
-        yield head + b"".join(deltas) + _end(reply, body, len(deltas))
+async def in_time(pieces: Pieces, delay: float) -> AsyncIterator[bytes]:
+    """The bytes of a reply: all at once when it has no delay, else delta by delta."""
+    if not delay:
+        yield pieces.head + b"".join(pieces.deltas) + pieces.end
         return
-    yield head
-    for delta in deltas:
+    yield pieces.head
+    for delta in pieces.deltas:
         yield delta
-        await asyncio.sleep(reply.token_delay)
-    yield _end(reply, body, len(deltas))
-
-
-def _deltas(reply: Say, unique: int) -> list[bytes]:
-    return [
-        *_texts(reply.reasoning, reply.reasoning_field),
-        *_texts(reply.text, "content"),
-        *(piece for index, call in enumerate(reply.calls) for piece in _call(index, call, unique)),
-    ]
-
-
-def _texts(text: str | Sequence[str], name: str) -> list[bytes]:
-    pieces = WORDS.findall(text) if isinstance(text, str) else text
-    before, after = sse(chunk({name: "@"}), done=False).decode().split('"@"')
-    return [f"{before}{json.dumps(piece)}{after}".encode() for piece in pieces]
-
-
-def _call(index: int, call: Call, unique: int) -> list[bytes]:
-    head = {"index": index, "id": call.id or f"call_{unique}_{index}", "type": "function"}
-    first = {**head, "function": {"name": call.name, "arguments": ""}}
-    pieces = [call.text[at : at + 16] for at in range(0, len(call.text), 16)]
-    rest = [{"index": index, "function": {"arguments": piece}} for piece in pieces]
-    return [sse(chunk({"tool_calls": [item]}), done=False) for item in (first, *rest)]
-
-
-def _end(reply: Say, body: Mapping[str, Any], count: int) -> bytes:
-    if reply.error is not None:
-        return sse({"error": dict(reply.error)}, done=False)
-    if reply.ending != "finish":
-        return b""
-    finish = chunk({}, reply.finish or ("tool_calls" if reply.calls else "stop"))
-    if not (body.get("stream_options") or {}).get("include_usage"):
-        return sse(finish)
-    return sse(finish, {**chunk(), "choices": [], "usage": dict(reply.usage or _counted(body, count))})
-
-
-def _counted(body: Mapping[str, Any], count: int) -> dict[str, int]:
-    sent = len(json.dumps(body.get("messages"))) // 4
-    return {"prompt_tokens": sent, "completion_tokens": count, "total_tokens": sent + count}
+        await asyncio.sleep(delay)
+    yield pieces.end
