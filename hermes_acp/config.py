@@ -23,7 +23,7 @@ STRICTNESS: tuple[Mode, ...] = ("accept_edits", "ask", "plan")
 
 ApiMode = Literal["chat_completions", "codex_responses", "anthropic_messages"]
 API_MODES: tuple[ApiMode, ...] = get_args(ApiMode)
-WORKING_API_MODES: tuple[ApiMode, ...] = ("chat_completions",)
+WORKING_API_MODES: tuple[ApiMode, ...] = ("chat_completions", "codex_responses")
 """The API modes that an agent can be built with."""
 
 

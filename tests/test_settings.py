@@ -327,8 +327,9 @@ def test_a_key_alone_is_enough():
 
 
 def test_an_api_that_no_agent_speaks_yet_is_named(home):
-    with pytest.raises(ConfigError, match=r"model\.api_mode: codex_responses"):
-        resolve_model(load(home, OPENAI_API_KEY="sk", HERMES_ACP_API_MODE="codex_responses"))
+    with pytest.raises(ConfigError, match=r"model\.api_mode: anthropic_messages"):
+        resolve_model(load(home, OPENAI_API_KEY="sk", HERMES_ACP_API_MODE="anthropic_messages"))
+    assert resolve_model(load(home, OPENAI_API_KEY="sk", HERMES_ACP_API_MODE="codex_responses")).api_key == "sk"
     assert resolve_model(load(home, HERMES_ACP_PROVIDER="demo")).api_mode == "demo"
 
 

@@ -43,11 +43,11 @@ def chunk(delta: Any = None, finish: str | None = None, **top: Any) -> dict[str,
 
 def sse(*chunks: Any, done: bool = True) -> bytes:
     """The event-stream bytes of chunks (objects, or texts sent as they are), with a final `[DONE]`."""
-    texts = [item if isinstance(item, str) else _json(item) for item in chunks]
+    texts = [item if isinstance(item, str) else in_json(item) for item in chunks]
     return "".join(f"data: {text}\n\n" for text in [*texts, *(["[DONE]"] if done else [])]).encode()
 
 
-def _json(item: Any) -> str:
+def in_json(item: Any) -> str:
     """JSON as it is mostly sent: raw UTF-8, and escapes where a text cannot be written so."""
     text = json.dumps(item, ensure_ascii=False)
     return json.dumps(item) if re.search("[\ud800-\udfff]", text) else text

@@ -38,6 +38,7 @@ from tests.fakes.replies import (
     in_time,
     tokens,
 )
+from tests.fakes.responses_replies import ResponsesWire
 
 __all__ = ["Call", "ModelServer", "Raw", "Received", "Reply", "Say", "Status", "chunk", "fail", "raw", "sse", "tokens"]
 
@@ -91,7 +92,7 @@ class ModelServer:
         self.aborted: list[Received] = []
         self.problems: list[str] = []
         self.connections = 0
-        self._wires: tuple[Wire, ...] = (ChatWire(),)
+        self._wires: tuple[Wire, ...] = (ChatWire(), ResponsesWire())
         self._queue: deque[Reply] = deque()
         self._script: Callable[[Any], Reply | str | None] = lambda body: None
         self._changed = asyncio.Condition()

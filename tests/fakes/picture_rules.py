@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from io import BytesIO
 from typing import Any
@@ -18,8 +18,13 @@ MAX_SIDE_OF_MANY = 2000
 
 
 def broken_picture_rules(messages: list[Any]) -> Iterator[str]:
+    """What is wrong with the pictures of chat messages."""
+    yield from broken_url_rules(_urls(messages))
+
+
+def broken_url_rules(pictures: Iterable[str]) -> Iterator[str]:
     """What is wrong with the pictures in data URLs: their size in characters and pixels, their bytes, their type."""
-    urls = list(_urls(messages))
+    urls = [url for url in pictures if url.startswith("data:")]
     limit = MAX_SIDE_OF_MANY if len(urls) > MANY else MAX_SIDE
     for number, url in enumerate(urls):
         problem, side = _look(url)
@@ -33,8 +38,7 @@ def _urls(messages: list[Any]) -> Iterator[str]:
     for message in messages:
         for part in message["content"] if isinstance(message.get("content"), list) else ():
             url = part.get("image_url", {}).get("url", "") if isinstance(part, Mapping) else ""
-            if url.startswith("data:"):
-                yield url
+            yield url
 
 
 @lru_cache(maxsize=64)

@@ -19,5 +19,9 @@ def api_of(mode: str) -> Api[Any, Any]:
             from hermes_acp.agent.providers import chat_completions
 
             return chat_completions.API
+        case "codex_responses":
+            from hermes_acp.agent.providers import codex_responses
+
+            return codex_responses.API
         case other:
             raise ConfigError(f"The API mode {other!r} is not supported yet; use chat_completions.")

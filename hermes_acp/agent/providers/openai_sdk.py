@@ -42,6 +42,7 @@ class OpenAIClient:
                 http_client=openai.DefaultAsyncHttpxClient(**http_options(endpoint)),
             )
         self._completions = self._client.chat.completions.with_streaming_response
+        self._responses = self._client.responses.with_streaming_response
         # What lies below the SDK is imported by its first use of a loop, and shall not be by the first request.
         anyio.run(anyio.sleep, 0)
 
@@ -51,6 +52,10 @@ class OpenAIClient:
         The messages go beside the SDK's own arguments, which it would walk one by one.
         """
         return self._completions.create(model=self._endpoint.model, messages=[], stream=True, extra_body=body)
+
+    def responses(self, body: Mapping[str, Any]) -> Sending:
+        """A Responses request; its input goes beside the SDK's own arguments as well."""
+        return self._responses.create(model=self._endpoint.model, stream=True, extra_body=body)
 
     async def models(self, seconds: float) -> bytes:
         """The list of models; see `Client`."""

@@ -54,6 +54,6 @@ TYPES: tuple[tuple[re.Pattern[str], ProviderErrorKind], ...] = (
     (_any("rate.?limit", "too_many_requests", "resource_exhausted", "throttl"), "rate_limit"),
     (_any("authentication", "permission", "unauthori", "forbidden", "api_key"), "auth"),
     (_any("not_found"), "model_unavailable"),
-    (_any("invalid_?request", "bad_?request", "invalid_argument", "validation"), "bad_request"),
+    (_any("invalid_?(request|prompt)", "_policy", "bad_?request", "invalid_argument", "validation"), "bad_request"),
 )
 """Error types and codes as they come in an answer without a telling status, and what they mean."""

@@ -2,23 +2,21 @@
 
 import json
 from dataclasses import replace
-from itertools import chain
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.agent.providers.base import Request, new_id
+from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.chat_dialect import Dialect
 from hermes_acp.agent.providers.chat_encoding import chat_body
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.sight import Sight, in_sight
 from hermes_acp.messages import AssistantMessage, Opaque, Text, ToolCall, ToolMessage, UserMessage, user
 from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
+from tests.agent.providers.conversations import PICTURE, requests
 from tests.fakes.chat_rules import broken_rule
-from tests.support.pictures import picture
 
-PICTURE = picture()
 PICTURE_PART = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE.data}"}}
 
 
@@ -139,37 +137,10 @@ async def test_a_tool_name_that_the_model_made_up_cannot_spoil_the_history(sent,
     assert len(sent_name) <= 64
 
 
-texts = st.text(st.characters(), max_size=8) | st.sampled_from(["", " ", "\n", "\ud83d", "a\udcb2b"])
-opaques = st.none() | st.builds(Opaque, st.just("fake"), st.just("fake"), st.just({"reasoning_content": "hm"}))
-prompts = st.lists(st.builds(Text, texts) | st.just(PICTURE), max_size=3).map(lambda parts: UserMessage(tuple(parts)))
-answers = st.builds(AssistantMessage, text=texts, opaque=opaques, synthetic=st.booleans())
+opaques = st.none() | st.just(Opaque("fake", "fake", {"reasoning_content": "hm"}))
 
 
-@st.composite
-def steps(draw):
-    """A reply with calls, and their results."""
-    arguments = st.dictionaries(texts, texts, max_size=2)
-    calls = [
-        ToolCall(new_id("call"), draw(texts), draw(arguments))
-        for _ in range(draw(st.integers(min_value=1, max_value=3)))
-    ]
-    said = AssistantMessage(draw(texts), tool_calls=tuple(calls), opaque=draw(opaques))
-    pictures = st.sampled_from([(), (PICTURE,)])
-    return [said, *(ToolMessage(call.id, call.name, draw(texts), images=draw(pictures)) for call in calls)]
-
-
-@st.composite
-def requests(draw):
-    """A conversation in good order, full of bad text."""
-    history = []
-    for _ in range(draw(st.integers(0, 2))):
-        history += [draw(prompts), *chain(*draw(st.lists(steps(), max_size=2))), draw(answers)]
-    history += [draw(prompts), *chain(*draw(st.lists(steps(), max_size=2)))]
-    notes = tuple(draw(st.lists(texts, max_size=2)))
-    return Request(draw(texts), history, [READ_FILE], notes, draw(st.sampled_from(["auto", "none"])))
-
-
-@given(requests(), st.integers(0, 3), st.booleans())
+@given(requests(opaques), st.integers(0, 3), st.booleans())
 def test_any_conversation_in_good_order_is_a_request_that_strict_servers_take(request, most, thoughtful):
     endpoint = Endpoint("fake", "fake", "http://127.0.0.1")
     request = replace(request, messages=in_sight(request.messages, Sight(most)))
