@@ -10,8 +10,9 @@ from hermes_acp.messages import Image
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
 """ACP's words for what a tool does (schema v1, ToolKind)."""
 
-Effect = Literal["read", "edit", "execute", "stop"]
-"""What a call does to the person's machine: nothing, change files, run a program, or end one that it started."""
+Effect = Literal["read", "edit", "execute", "stop", "note"]
+"""What a call does to the person's machine: nothing, change files, run a program, end one that it started, or write
+into the agent's own memory."""
 
 SHOWN_CHARACTERS = 16_000
 """What a card shows of one text of a tool, live and when it is replayed; the model reads its own cut of it."""

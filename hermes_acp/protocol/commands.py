@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hermes_acp.protocol import outbound
+from hermes_acp.protocol.reports import memory_report
 
 if TYPE_CHECKING:
     from hermes_acp.protocol.session import Session
@@ -86,6 +87,10 @@ async def _tools(session: Session, argument: str) -> str:
     return "\n".join([f"The tools in the mode `{session.options.mode}`:", "", *lines])
 
 
+async def _memory(session: Session, argument: str) -> str:
+    return await memory_report(session.home)
+
+
 async def _stop(session: Session, argument: str) -> str:
     return "Stopped."
 
@@ -97,6 +102,7 @@ COMMANDS: dict[str, Command] = {
         Command("model", "Show or choose the model", _model, "name"),
         Command("mode", "Show or choose what runs without asking", _mode, "ask | accept_edits | plan"),
         Command("tools", "List the tools the model has", _tools),
+        Command("memory", "Show what is kept across sessions", _memory),
         Command("stop", "Stop what is running", _stop),
     )
 }

@@ -38,7 +38,8 @@ class Session:
 
     `agent` gives the agent for a model at the moment of asking: keys and models may change in between.
     `notices` are shown at the start of the next turn, when the editor is looking. `trajectories` is the
-    folder where each turn leaves one; None: nowhere. `ready` waits until the model can be asked.
+    folder where each turn leaves one; None: nowhere. `home` is the person's own folder, where there is one. `ready`
+    waits until the model can be asked.
     """
 
     conversation: Conversation
@@ -50,6 +51,7 @@ class Session:
     turns: Turns = field(default_factory=Turns)
     notices: list[Notice] = field(default_factory=list)
     trajectories: Path | None = None
+    home: Path | None = None
     ready: Callable[[], Awaitable[None]] = _at_once
     _known: bool = False
     _models_told: tuple[str, ...] = ()

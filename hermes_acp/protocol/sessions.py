@@ -6,13 +6,14 @@ import asyncio
 import logging
 import os
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from hermes_acp.agent.abridging import for_replay
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.loop import Agent
+from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools import agent_tools
@@ -182,10 +183,11 @@ class Sessions:
         host = EditorHost(record.id, self.peer, manner)
         idleness = Idleness(conversation, partial(self._messages, record.id), 60 * config.acp.idle_minutes)
         title = Title(record.title, conversation.journal, host)
-        session = Session(conversation, options, host, partial(self._agent, config), idleness, title)
+        session = Session(conversation, options, host, partial(self._agent, config, host), idleness, title)
         session.ready = self.account.ready
+        session.home = self.account.home.config
         conversation.toolbox = agent_tools(
-            Desk(conversation, self.store, self.account.home.config, lambda: session.agent(session.options.model))
+            Desk(conversation, self.store, session.home, lambda: session.agent(session.options.model))
         )
         session.trajectories = self.account.trajectories(config)
         idleness.begin()
@@ -204,8 +206,9 @@ class Sessions:
             terminals=EditorTerminals(self.peer, session_id) if client.terminals else None,
         )
 
-    def _agent(self, config: Config, model: str) -> Agent:
-        return self.account.agent(model, config)
+    def _agent(self, config: Config, host: EditorHost, model: str) -> Agent:
+        build_system = partial(build_system_prompt, home=self.account.home.config, tell=host.emit)
+        return replace(self.account.agent(model, config), build_system=build_system)
 
 
 def _check_folders(place: Place) -> None:

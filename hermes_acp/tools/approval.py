@@ -79,7 +79,7 @@ class Approvals:
                 return self._edit_concern(action, roots)
             case "read":
                 return _read_concern(action, roots)
-            case "stop":
+            case "stop" | "note":
                 return ""
 
     def _edit_concern(self, action: Action, roots: tuple[Path, ...]) -> str:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import sqlite3
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from pathlib import Path
 
 from hermes_acp.agent.store.schema import NotASessionStore, create_tables, refuse_newer
 from hermes_acp.errors import StoreError
+from hermes_acp.local.locking import one_at_a_time
 
 BUSY_SECONDS = 5.0
 """How long a transaction waits for another program's to end."""
@@ -48,7 +47,7 @@ def open_database(path: Path | None) -> Database:
         return _in_memory("There is no place to keep sessions")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with _one_at_a_time(path.parent):
+        with one_at_a_time(path.parent, BUSY_SECONDS):
             return _open_or_replace(path)
     except (OSError, sqlite3.OperationalError) as error:
         if isinstance(error, sqlite3.Error) and primary_code(error) in _BUSY:
@@ -183,26 +182,3 @@ def _free_name(path: Path) -> Path:
         number += 1
         kept = path.with_name(f"{path.name}.corrupt-{moment}-{number}")
     return kept
-
-
-@contextmanager
-def _one_at_a_time(folder: Path) -> Iterator[None]:
-    """Open in one process at a time: two must not both replace a broken file, the second the first one's new."""
-    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        _lock(handle)
-        yield
-    finally:
-        os.close(handle)
-
-
-def _lock(handle: int) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
-    while time.monotonic() < deadline:
-        try:
-            return fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            time.sleep(0.01)
-        except OSError:
-            return None  # A file system without locks: the race is left open.
-    return None

@@ -1,0 +1,1 @@
+"""The layers that a session's system prompt is made of."""
