@@ -11,6 +11,7 @@ from hermes_acp.messages import UserMessage
 
 StatusKind = Literal["thinking", "calling", "executing", "retrying", "fallback", "compressing", "budget", "idle"]
 Severity = Literal["info", "warning", "error"]
+PlanStatus = Literal["pending", "in_progress", "completed", "cancelled"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +89,12 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class PlanEntry:
+    """One task of the plan; `id` is what the model calls it by."""
+
     content: str
-    status: Literal["pending", "in_progress", "completed"] = "pending"
+    status: PlanStatus = "pending"
     priority: Literal["high", "medium", "low"] = "medium"
+    id: str = ""
 
 
 @dataclass(frozen=True, slots=True)

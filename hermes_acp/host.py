@@ -65,7 +65,11 @@ class Host(Protocol):
         """Ask the person for permission. Returns "unavailable" rather than raising."""
 
     async def clarify(self, question: Question) -> str | None:
-        """Ask the person a question; None when there is nobody who can answer here."""
+        """Ask the person a question; None when it was not answered, or nobody is here who could.
+
+        Raises:
+            TurnCancelled: the person ended the turn instead.
+        """
 
 
 class Nobody:

@@ -196,6 +196,8 @@ class Step:
         except Unfinished as cancelled:
             self._unfinished[entry.call.id] = str(cancelled)
             raise
+        except TurnCancelled:
+            raise
         except Exception as error:
             result = _failure(entry.call, error)
         await self._finish(entry.call, result, time.monotonic() - began)

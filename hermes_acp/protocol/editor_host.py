@@ -29,6 +29,7 @@ from hermes_acp.protocol import outbound
 from hermes_acp.protocol.capabilities import ClientCapabilities
 from hermes_acp.protocol.peer import Peer
 from hermes_acp.protocol.permission import ask_permission
+from hermes_acp.protocol.questions import ask_by_choice, ask_by_form
 from hermes_acp.protocol.updates import as_new_card, encode, spoken
 
 log = logging.getLogger(__name__)
@@ -112,6 +113,11 @@ class EditorHost:
         return await ask_permission(self._peer, self._session_id, request, self._manner.approval_timeout)
 
     async def clarify(self, question: Question) -> str | None:
+        self.flush()
+        if self._manner.client.forms:
+            return await ask_by_form(self._peer, self._session_id, question, self._manner.approval_timeout)
+        if question.choices:
+            return await ask_by_choice(self._peer, self._session_id, question, self._manner.approval_timeout)
         return None
 
     def _gather(self, event: TextDelta | ReasoningDelta) -> None:

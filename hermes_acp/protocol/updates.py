@@ -50,7 +50,9 @@ def encode(event: Event) -> list[Update]:
         case ToolFinished():
             return [_finished(event)]
         case PlanChanged(entries):
-            return [outbound.plan((entry.content, entry.priority, entry.status) for entry in entries)]
+            # ACP has no word for a task that was given up: such tasks leave the plan.
+            left = [entry for entry in entries if entry.status != "cancelled"]
+            return [outbound.plan((entry.content, entry.priority, entry.status) for entry in left)]
         case UsageChanged(used, size, cost):
             return [outbound.usage_update(used, size, cost)]
         case Notice(severity, title, text):

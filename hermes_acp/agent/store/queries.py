@@ -11,7 +11,7 @@ from hermes_acp.agent.store.codec import decode_event, decode_message, dump, enc
 from hermes_acp.agent.store.database import transaction
 from hermes_acp.agent.store.records import SessionRecord, StoredMessage
 from hermes_acp.errors import SessionNotFound, StoreError
-from hermes_acp.events import Event
+from hermes_acp.events import Event, PlanChanged, PlanEntry
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from hermes_acp.text import clean
 
@@ -113,6 +113,16 @@ def read_events(connection: sqlite3.Connection, any_id: str) -> list[Event]:
     decoded = [(kind, decode_event(kind, body)) for kind, body in rows]
     _report_unread(decoded, any_id)
     return list(merged(event for _, event in decoded if event is not None))
+
+
+def read_plan(connection: sqlite3.Connection, any_id: str) -> tuple[PlanEntry, ...]:
+    """The plan as it was shown last; empty when there was none."""
+    lineage = known_lineage(connection, any_id)
+    row = connection.execute(
+        "SELECT kind, body FROM transcript WHERE session_id = ? AND kind = 'plan' ORDER BY seq DESC LIMIT 1", (lineage,)
+    ).fetchone()
+    plan = decode_event(*row) if row else None
+    return plan.entries if isinstance(plan, PlanChanged) else ()
 
 
 def last_turn(connection: sqlite3.Connection, lineage: str) -> int:

@@ -17,7 +17,7 @@ from hermes_acp.agent.store.journal import Journal, Place
 from hermes_acp.agent.store.records import SessionRecord, StoredMessage, now
 from hermes_acp.agent.store.thread import StoreThread
 from hermes_acp.errors import StoreError
-from hermes_acp.events import Event
+from hermes_acp.events import Event, PlanEntry
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -105,6 +105,10 @@ class Store:
     async def events(self, session_id: str) -> Events:
         """What the person was shown, in all segments; neighbouring pieces of one message are joined."""
         return await self._run(queries.read_events, session_id)
+
+    async def plan(self, session_id: str) -> tuple[PlanEntry, ...]:
+        """The plan as the person was shown it last, the tasks given up included."""
+        return await self._run(queries.read_plan, session_id)
 
     async def journal(self, session_id: str) -> Journal:
         """The way for new facts into the session. Hold one a session."""
