@@ -17,6 +17,7 @@ from tests.support.editor import AgentError, Editor, never, open_editor
 EVERYTHING = {
     "fs": {"readTextFile": True, "writeTextFile": True},
     "terminal": True,
+    "elicitation": {"form": {}},
     "session": {"notices": {}},
     "auth": {"terminal": True},
     "_meta": {"terminal-auth": True},
@@ -47,6 +48,7 @@ async def _plainly(editor: Editor, model: ModelServer, project: Path) -> None:
     await editor.initialize()
     session = await editor.new_session(project, mcpServers=[SERVER])
     await _a_turn_of_everything(editor, model, project, session)
+    await _a_plan_and_a_question(editor, model, session)
     await _every_way_in(editor, project, session)
     await _failures(editor, model, session)
     await editor.request("session/set_mode", {"sessionId": session, "modeId": "plan"})
@@ -71,6 +73,13 @@ async def _a_turn_of_everything(editor: Editor, model: ModelServer, project: Pat
     (project / "go").touch()
     await prompt
     (project / "go").unlink()
+
+
+async def _a_plan_and_a_question(editor: Editor, model: ModelServer, session: str) -> None:
+    todos = [{"id": "1", "content": "Ask", "status": "in_progress"}, {"id": "2", "content": "Paint"}]
+    question = {"question": "Which colour?", "choices": ["red", "blue"]}
+    model.say(Say(calls=[Call("todo", {"todos": todos}), Call("clarify", question)]), "Done.")
+    await editor.prompt(session, "plan and ask")
 
 
 async def _every_way_in(editor: Editor, project: Path, session: str) -> None:
@@ -102,6 +111,7 @@ async def _with_everything(editor: Editor, model: ModelServer, project: Path) ->
         return {}
 
     editor.handlers |= {
+        "elicitation/create": lambda params: {"action": "accept", "content": {"choice": "red"}},
         "fs/read_text_file": lambda params: {"content": held[params["path"]]},
         "fs/write_text_file": write,
         "terminal/create": lambda params: {"terminalId": "t1"},
@@ -116,9 +126,10 @@ async def _with_everything(editor: Editor, model: ModelServer, project: Path) ->
         Say(calls=[Call("patch", {"path": "a.txt", "old_text": "one", "new_text": "two"})]),
         Say(calls=[Call("terminal", {"command": "echo hi"})]),
         "Done.",
-        Say(calls=[Call("terminal", {"command": "sleep 60"})]),
     )
     await editor.prompt(session, "edit and run")
+    await _a_plan_and_a_question(editor, model, session)
+    model.say(Say(calls=[Call("terminal", {"command": "sleep 60"})]))
     editor.handlers["terminal/wait_for_exit"] = never
     prompt = editor.begin_prompt(session, "run for long")
     await editor.wait_line(lambda line: line.get("method") == "terminal/wait_for_exit" and line != _first_wait(editor))

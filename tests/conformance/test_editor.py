@@ -75,3 +75,14 @@ async def test_70_an_editor_that_takes_forms_is_sent_none_that_nobody_needs(mode
         session = await editor.new_session(project)
         await editor.request("session/prompt", prompt_params(session, "hi"))
         assert [line for line in editor.lines if line.get("method") == "elicitation/create"] == []
+
+
+@pytest.mark.parametrize(("offered", "form"), [(FORMS, True), ({"elicitation": {"url": {}}}, False), ({}, False)])
+async def test_70_a_question_is_a_form_only_where_forms_are_offered(model, project, tmp_path, offered, form):
+    model.say(Say(calls=[Call("clarify", {"question": "How?"})]), "Good.")
+    async with open_editor(tmp_path / "home", model.url) as editor:
+        await editor.initialize(offered)
+        editor.handlers["elicitation/create"] = lambda params: {"action": "accept", "content": {"answer": "so"}}
+        assert await editor.prompt(await editor.new_session(project), "go") == "end_turn"
+        sent = [line["params"] for line in editor.lines if line.get("method") == "elicitation/create"]
+        assert [params["mode"] for params in sent] == (["form"] if form else [])

@@ -96,3 +96,7 @@ async def test_a_person_who_ends_the_turn_ends_it_and_runs_no_sibling(scene, tmp
     assert [event.result.is_error for event in host.of(ToolFinished)] == [True, True]
     assert list(tmp_path.iterdir()) == []
     assert find_disorder(scene.talk.messages) is None
+
+
+def test_the_model_is_told_never_to_ask_for_secrets(scene):
+    assert "Never ask for\npasswords or keys" in scene.talk.toolbox["clarify"].schema()["description"]
