@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _LIBRARY = {
+    "AIAgent": "hermes_acp.run_agent",
     "convert_scratchpad_to_think": "hermes_acp.agent.trajectory",
     "save_trajectory": "hermes_acp.agent.trajectory",
     "to_sharegpt": "hermes_acp.agent.trajectory",

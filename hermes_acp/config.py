@@ -21,6 +21,9 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 STRICTNESS: tuple[Mode, ...] = ("accept_edits", "ask", "plan")
 """The modes from the one that lets most run to the one that lets least."""
 
+BusyPrompt = Literal["queue", "interrupt"]
+OnAsk = Literal["deny"]
+
 ApiMode = Literal["chat_completions", "codex_responses", "anthropic_messages"]
 API_MODES: tuple[ApiMode, ...] = get_args(ApiMode)
 WORKING_API_MODES: tuple[ApiMode, ...] = ("chat_completions", "codex_responses")
@@ -46,11 +49,14 @@ class ModelConfig:
 @dataclass(frozen=True, slots=True)
 class AgentConfig:
     """`max_turns`: model calls a turn. `stall_timeout`: seconds a stream may stand still. `auto_title`:
-    whether the model is asked once for a session's title."""
+    whether the model is asked once for a session's title. `busy_prompt`: whether a prompt that comes during a
+    turn waits for it or ends it. `on_ask`: what becomes of a question when nobody is there."""
 
     max_turns: int = 500
     stall_timeout: float = 120.0
     auto_title: bool = True
+    busy_prompt: BusyPrompt = "queue"
+    on_ask: OnAsk = "deny"
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +254,12 @@ def _mode(value: Any) -> str:
     return _choice(value, MODES)
 
 
+def _on_ask(value: Any) -> str:
+    if value == "allow-in-sandbox":
+        raise ValueError("allow-in-sandbox needs the sandbox, which is not supported yet; use deny")
+    return _choice(value, get_args(OnAsk))
+
+
 def _count(value: Any, least: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise ValueError(f"must be a whole number, not {_kind(value)}")
@@ -271,7 +283,7 @@ def _yes_or_no(value: Any) -> bool:
 
 
 def _either(choices: tuple[str, ...]) -> str:
-    return f"{', '.join(choices[:-1])} or {choices[-1]}"
+    return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
 
 
 def _kind(value: Any) -> str:
@@ -301,6 +313,8 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "agent.max_turns": partial(_count, least=1),
     "agent.stall_timeout": partial(_time, unit="seconds", least=1.0),
     "agent.auto_title": _yes_or_no,
+    "agent.busy_prompt": partial(_choice, choices=get_args(BusyPrompt)),
+    "agent.on_ask": _on_ask,
     "approvals.mode": _mode,
     "approvals.timeout": partial(_time, unit="seconds", least=0.0),
     "acp.announce": partial(_choice, choices=("always", "never")),
@@ -311,9 +325,7 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
 
 _LATER = frozenset(
     {
-        "agent.busy_prompt",
         "agent.max_cost",
-        "agent.on_ask",
         "approvals.rules",
         "auxiliary",
         "compression",

@@ -63,6 +63,11 @@ class Conversation:
         """Append the results of the last reply, already recorded, in call order."""
         self.messages.extend(results)
 
+    def replace(self, messages: Sequence[Message]) -> None:
+        """Let the model see exactly these messages from now on; their roles are in order. Not within a turn."""
+        self.messages[:] = messages
+        self.journal.begin_segment(messages)
+
     def turn(self) -> Sequence[Message]:
         """The messages of the turn so far, its prompt first."""
         return self.messages[self._turn_start :]

@@ -110,9 +110,10 @@ def _unknown(name: str) -> str:
     return f"there is no command {name!r} ({hint})"
 
 
-def _settings_parser() -> _Parser:
+def settings_parser(usage: str = "COMMAND [OPTIONS]") -> argparse.ArgumentParser:
+    """A parser of the arguments after a command that takes settings; it raises `ConfigError`."""
     parser = _Parser(
-        prog="hermes-acp", usage="hermes-acp COMMAND [OPTIONS]", argument_default=argparse.SUPPRESS, allow_abbrev=False
+        prog="hermes-acp", usage=f"hermes-acp {usage}", argument_default=argparse.SUPPRESS, allow_abbrev=False
     )
     _add_settings(parser)
     return parser
@@ -122,8 +123,18 @@ def _with_settings(module: str) -> Callable[[Mapping[str, str], Sequence[str]], 
     """A command of this package that takes settings and nothing else."""
 
     def start(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
-        own = _settings_parser().parse_args(arguments)
+        own = settings_parser().parse_args(arguments)
         status: int = import_module(module).run({**overrides, **vars(own)})
+        return status
+
+    return start
+
+
+def _with_arguments(module: str) -> Callable[[Mapping[str, str], Sequence[str]], int]:
+    """A command that takes settings and arguments of its own."""
+
+    def start(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
+        status: int = import_module(module).run(overrides, list(arguments))
         return status
 
     return start
@@ -151,6 +162,7 @@ def _speak_utf8() -> None:
 COMMANDS: Mapping[str, Command] = {
     "setup": Command("choose a model and store its key", _with_settings("hermes_acp.cli.setup")),
     "doctor": Command("show what is found here, and what is missing", _with_settings("hermes_acp.cli.doctor")),
+    "chat": Command("ask once: chat -q TEXT [--resume [ID]]", _with_arguments("hermes_acp.cli.chat")),
     "demo": Command("watch the agent at work, without any model", _without_settings("demo", "hermes_acp.demo")),
     "trajectories": Command(
         "check files of trajectories", _without_settings("trajectories", "hermes_acp.cli.trajectories")

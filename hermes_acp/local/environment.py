@@ -51,10 +51,9 @@ def shell(line: str) -> tuple[bytes, ...]:
 
 
 def withhold(name: str) -> None:
-    """Keep this variable too from commands, and overwrite it as `mask_own` does; "" is none."""
+    """Keep this variable too from commands, and let `mask_own` overwrite it; "" is none."""
     if name:
         _WITHHELD.add(name.encode("utf-8", "replace"))
-        mask_own()
 
 
 def mask_own() -> None:

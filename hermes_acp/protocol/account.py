@@ -13,8 +13,6 @@ from hermes_acp.assembly import Models
 from hermes_acp.config import MODES, Config, Mode
 from hermes_acp.errors import CredentialsMissing, HermesError
 from hermes_acp.events import Notice
-from hermes_acp.protocol.keyring_key import PATIENCE, SOON, KeyringKey, not_answered
-from hermes_acp.protocol.local_search import LocalSearch
 from hermes_acp.protocol.options import Options
 from hermes_acp.settings import (
     Home,
@@ -26,6 +24,8 @@ from hermes_acp.settings import (
     sign_in,
     sign_out,
 )
+from hermes_acp.settings.keyring_key import PATIENCE, SOON, KeyringKey, not_answered
+from hermes_acp.settings.local_search import LocalSearch
 
 log = logging.getLogger(__name__)
 

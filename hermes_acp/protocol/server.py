@@ -70,7 +70,9 @@ def serve(booted: Booted) -> int:
 def _read_settings(argv: list[str]) -> Settings:
     """The settings as they are now; the variable that they name for the key is no command's business."""
     settings = load_settings(from_arguments(argv), os.environ)
-    withhold(settings.config.model.api_key_env)
+    if name := settings.config.model.api_key_env:
+        withhold(name)
+        mask_own()
     return settings
 
 

@@ -13,6 +13,7 @@ from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.titles import ask_title, title_question
+from hermes_acp.agent.turns import Turns
 from hermes_acp.errors import HermesError
 from hermes_acp.events import Notice, TextDelta, UserPrompted
 from hermes_acp.messages import UserMessage, user
@@ -25,7 +26,6 @@ from hermes_acp.protocol.inbound import Block
 from hermes_acp.protocol.options import Options, config_options, mode_state
 from hermes_acp.protocol.outbound import config_option_update, current_mode_update
 from hermes_acp.protocol.title import Title
-from hermes_acp.protocol.turns import Turns
 
 
 async def _at_once() -> None:

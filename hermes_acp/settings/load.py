@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from hermes_acp.config import WORKING_API_MODES, Config, build_config, read_values, tighten, unsupported
 from hermes_acp.errors import ConfigError
@@ -44,12 +45,15 @@ class Settings:
         return says_nothing(self.config.model, self.keys)
 
 
-def load_settings(overrides: Mapping[str, str], environ: Mapping[str, str]) -> Settings:
+def load_settings(
+    overrides: Mapping[str, str], environ: Mapping[str, str], given: Mapping[str, Any] | None = None
+) -> Settings:
     """The settings of this start: command line before environment before the person's file.
 
     Args:
         overrides: texts by dotted key ("model.name"), as `from_arguments` gives them.
         environ: the environment variables.
+        given: checked values by dotted key that go before all of these, as a program gives them.
 
     Raises:
         ConfigError: one of the three is wrong: one line naming the place, the key and the reason.
@@ -61,6 +65,7 @@ def load_settings(overrides: Mapping[str, str], environ: Mapping[str, str]) -> S
     values = read_values(data, source)
     values |= checked(variables, lambda option: option.variable)
     values |= checked(overrides, lambda option: option.flag or option.key)
+    values |= given or {}
     stored = read_stored(home.credentials_file)
     warnings = unsupported(data, source) + ((stored.warning,) if stored.warning else ())
     log = _log_config({**variables, **overrides})

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Unpack
 
 from hermes_acp.agent.store.codec import dump, encode_event, merged, recorded
 from hermes_acp.agent.store.database import transaction
-from hermes_acp.agent.store.queries import add_message
+from hermes_acp.agent.store.queries import add_message, add_segment
 from hermes_acp.agent.store.records import Changes, StoredMessage
 from hermes_acp.agent.store.thread import StoreThread
 from hermes_acp.errors import StoreError
@@ -45,6 +46,14 @@ class _Changed:
 
 
 @dataclass(frozen=True, slots=True)
+class _Replaced:
+    """The model sees these messages from now on, in a segment of their own."""
+
+    segment_id: str
+    messages: tuple[StoredMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Rows:
     """Where this journal has written the messages of its newest turn. Another window may have the session open
     and count its own turns: a number alone does not say whose messages they are."""
@@ -56,7 +65,7 @@ class _Rows:
         return _Rows(turn, (*self.numbers, number) if turn == self.turn else (number,))
 
 
-_Fact = StoredMessage | _Shown | _Dropped | _Changed
+_Fact = StoredMessage | _Shown | _Dropped | _Changed | _Replaced
 
 
 class Journal:
@@ -68,19 +77,26 @@ class Journal:
 
     def __init__(self, thread: StoreThread, place: Place) -> None:
         self._thread = thread
-        self._place = place
+        self._session_id = place.session_id
+        self._segment_id = place.segment_id
         self._turn = place.turn
         self._noted = 0
         # Appended to by the loop, taken from the front by the store thread.
         self._pending: list[_Fact] = []
         self._written = 0
         # Touched by the store thread alone.
+        self._place = place
         self._rows = _Rows()
 
     @property
     def turn(self) -> int:
         """The number of the turn that facts belong to now; 0 before the first."""
         return self._turn
+
+    @property
+    def segment_id(self) -> str:
+        """The id of the newest segment, to which messages belong now."""
+        return self._segment_id
 
     @property
     def settled(self) -> bool:
@@ -104,6 +120,12 @@ class Journal:
     def drop_turn(self) -> None:
         """Forget the messages of the current turn; what was shown of it stays in the transcript."""
         self._note(_Dropped(self._turn))
+
+    def begin_segment(self, messages: Sequence[Message]) -> None:
+        """Note that the model sees exactly these messages from now on: they begin a segment of the session, whose
+        parent is the one before. The transcript goes on."""
+        self._segment_id = str(uuid.uuid4())
+        self._note(_Replaced(self._segment_id, tuple(StoredMessage(self._turn, message) for message in messages)))
 
     def update(self, **changes: Unpack[Changes]) -> None:
         """Note new values of the session's own fields; `options` replaces all of them."""
@@ -132,9 +154,9 @@ class Journal:
         if not facts and not durable:
             return
         with transaction(connection, durable):
-            _touch(connection, self._place.session_id)
-            rows = _write_facts(connection, self._place, facts, self._rows)
-        self._rows = rows
+            _touch(connection, self._session_id)
+            place, rows = _write_facts(connection, self._place, facts, self._rows)
+        self._place, self._rows = place, rows
         del self._pending[: len(facts)]
         self._written += len(facts)
 
@@ -146,8 +168,11 @@ def _touch(connection: sqlite3.Connection, session_id: str) -> None:
         raise StoreError("This session has been deleted; what is said in it is no longer kept.")
 
 
-def _write_facts(connection: sqlite3.Connection, place: Place, facts: Sequence[_Fact], rows: _Rows) -> _Rows:
-    """The rows of the newest turn's messages after the facts have been written; `rows` are those before."""
+def _write_facts(
+    connection: sqlite3.Connection, place: Place, facts: Sequence[_Fact], rows: _Rows
+) -> tuple[Place, _Rows]:
+    """The place and the rows of the newest turn's messages after the facts have been written; `place` and `rows`
+    are those before."""
     for fact in facts:
         match fact:
             case StoredMessage():
@@ -156,8 +181,19 @@ def _write_facts(connection: sqlite3.Connection, place: Place, facts: Sequence[_
                 rows = _drop_messages(connection, turn, rows)
             case _Changed(changes):
                 _change_session(connection, place, changes)
+            case _Replaced(segment_id, messages):
+                place, rows = _begin_segment(connection, place, segment_id, messages), _Rows()
     _write_shown(connection, place, [fact for fact in facts if isinstance(fact, _Shown)])
-    return rows
+    return place, rows
+
+
+def _begin_segment(
+    connection: sqlite3.Connection, place: Place, segment_id: str, messages: Sequence[StoredMessage]
+) -> Place:
+    add_segment(connection, place.session_id, segment_id, place.segment_id)
+    for message in messages:
+        add_message(connection, segment_id, message)
+    return replace(place, segment_id=segment_id)
 
 
 def _drop_messages(connection: sqlite3.Connection, turn: int, rows: _Rows) -> _Rows:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from hermes_acp.agent.store.codec import decode_event, decode_message, dump, encode_message, merged
 from hermes_acp.agent.store.database import transaction
-from hermes_acp.agent.store.records import SessionRecord, StoredMessage
+from hermes_acp.agent.store.records import SessionRecord, StoredMessage, now
 from hermes_acp.errors import SessionNotFound, StoreError
 from hermes_acp.events import Event, PlanChanged, PlanEntry
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
@@ -84,6 +84,14 @@ def delete_session(connection: sqlite3.Connection, any_id: str) -> None:
         connection.execute(
             "DELETE FROM sessions WHERE id = (SELECT session_id FROM segments WHERE id = ?)", (clean(any_id),)
         )
+
+
+def add_segment(connection: sqlite3.Connection, session_id: str, segment_id: str, parent_id: str) -> None:
+    """Begin a segment of a session, within a transaction."""
+    connection.execute(
+        "INSERT INTO segments (id, session_id, parent_segment_id, created_at) VALUES (?, ?, ?, ?)",
+        (segment_id, session_id, parent_id, now()),
+    )
 
 
 def add_message(connection: sqlite3.Connection, segment_id: str, stored: StoredMessage) -> int:

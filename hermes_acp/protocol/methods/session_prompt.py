@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+from hermes_acp.agent.turns import Ticket
 from hermes_acp.errors import SessionNotFound, TurnCancelled
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.commands import is_stop
@@ -14,7 +15,6 @@ from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.inbound import PromptParams
 from hermes_acp.protocol.routes import Call, Route
 from hermes_acp.protocol.session import Session
-from hermes_acp.protocol.turns import Ticket
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from hermes_acp.errors import ConfigError
-from hermes_acp.settings import KeyringUnusable, begin_reading, keep_out, origin
+from hermes_acp.settings.credentials import origin
+from hermes_acp.settings.keyrings import KeyringUnusable, begin_reading
+from hermes_acp.settings.logs import keep_out
 
 SOON = 0.25
 """Seconds that the opening of a session waits for the keyring."""

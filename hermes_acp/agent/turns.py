@@ -39,6 +39,11 @@ class Turns:
         self._idle.set()
 
     @property
+    def running(self) -> Ticket | None:
+        """The prompt that has its turn now."""
+        return self._queue[0] if self._queue else None
+
+    @property
     def busy(self) -> bool:
         """Whether a prompt runs or waits."""
         return bool(self._queue)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from hermes_acp.events import Notice
-from hermes_acp.settings import FoundServer, ModelEndpoint, Settings, look
+from hermes_acp.settings.endpoint import ModelEndpoint
+from hermes_acp.settings.load import Settings
+from hermes_acp.settings.local_servers import FoundServer, look
 
 
 class LocalSearch:

@@ -1,0 +1,45 @@
+"""A provider that counts what is asked of another one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+
+from hermes_acp.agent.providers.base import Delta, Provider, Reply, Request, Usage
+
+
+@dataclass(slots=True)
+class Counted:
+    """Passes on what `provider` says. `calls` are the requests so far, `usage` sums the tokens of their replies:
+    also of a turn that has no result, because it failed or was interrupted."""
+
+    provider: Provider
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    @property
+    def model(self) -> str:
+        return self.provider.model
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        """The reply to a request; see `Provider`."""
+        self.calls += 1
+        async with aclosing(self.provider.stream(request)) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, Reply) and delta.usage is not None:
+                    self._add(delta.usage)
+                yield delta
+
+    def _add(self, more: Usage) -> None:
+        total = self.usage
+        self.usage = Usage(
+            total.input + more.input,
+            total.output + more.output,
+            total.cached + more.cached,
+            total.reasoning + more.reasoning,
+        )

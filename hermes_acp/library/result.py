@@ -1,0 +1,73 @@
+"""What `run_conversation` gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from hermes_acp.agent.loop import TurnResult
+from hermes_acp.agent.providers.base import Usage
+
+INTERRUPTED = "cancelled"
+FAILED = "error"
+
+_NO_USABLE_ANSWER = "The model gave no usable answer three times in a row."
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a turn ended: the reason as ACP names it ("error" for a failure), the answer, what went wrong."""
+
+    stop: str
+    text: str = ""
+    error: str | None = None
+
+    @classmethod
+    def of(cls, result: TurnResult) -> Ending:
+        """The ending of a turn that nothing stopped."""
+        if result.stop == "partial":
+            return cls("partial", "", _NO_USABLE_ANSWER)
+        return cls(result.stop, result.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """An ended turn with what it took. `messages` are the whole conversation, `session_id` its newest segment."""
+
+    ending: Ending
+    messages: list[dict[str, Any]]
+    api_calls: int
+    usage: Usage
+    session_id: str
+    task_id: str
+    model: str
+    provider: str
+
+    def as_dict(self, interrupted: bool) -> dict[str, Any]:
+        """The dict of `run_conversation`; `interrupted`: whether the prompt of this call was."""
+        return {
+            "final_response": self.ending.text,
+            "messages": self.messages,
+            "completed": self.ending.stop == "end_turn",
+            "interrupted": interrupted or self.ending.stop == INTERRUPTED,
+            "partial": self.ending.stop in ("max_tokens", "partial"),
+            "stop_reason": self.ending.stop,
+            "api_calls": self.api_calls,
+            "usage": _usage(self.usage),
+            "session_id": self.session_id,
+            "task_id": self.task_id,
+            "model": self.model,
+            "provider": self.provider,
+            "error": self.ending.error,
+        }
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    """Tokens by kind, and what they cost in US dollars: None as long as no price is known."""
+    return {
+        "input": usage.input,
+        "output": usage.output,
+        "cached": usage.cached,
+        "reasoning": usage.reasoning,
+        "cost": None,
+    }

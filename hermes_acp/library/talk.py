@@ -1,0 +1,134 @@
+"""The conversation of a program's agent: opened with its first prompt, closed with the agent."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.history import close_open_turn, repair
+from hermes_acp.agent.loop import Agent
+from hermes_acp.agent.store.records import SessionRecord
+from hermes_acp.agent.store.store import Store
+from hermes_acp.agent.tools import agent_tools
+from hermes_acp.agent.tools.desk import Desk
+from hermes_acp.assembly import Models
+from hermes_acp.config import MODES, Config, Mode
+from hermes_acp.errors import ConfigError, SessionNotFound
+from hermes_acp.library.arguments import Setup
+from hermes_acp.library.source import open_models
+from hermes_acp.local.environment import withhold
+from hermes_acp.local.workspace import LocalWorkspace
+from hermes_acp.text import shorten
+from hermes_acp.tools.approval import Approvals
+
+TITLE_CHARACTERS = 60
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Talk:
+    """One session, its store and its models, on the loop it is opened on.
+
+    `open` may be cancelled or fail at any moment: the next one goes on where it was.
+    """
+
+    setup: Setup
+    session_id: str
+    conversation: Conversation | None = None
+    models: Models | None = None
+    _store: Store | None = None
+    _record: SessionRecord | None = None
+    _config: Config | None = None
+    _titled: bool = False
+
+    async def open(self) -> Conversation:
+        """The conversation, once there is a model to talk to and the session is stored.
+
+        Raises:
+            CredentialsMissing: there is no model to talk to.
+            ConfigError: a setting is wrong, or the session belongs to another folder than the one given.
+            SessionNotFound: no session has the id that was given.
+            StoreError: the store cannot be used.
+        """
+        if self._record is None:
+            self._record = await self._find()
+        if self._config is None:
+            self._config = self.setup.config(Path(self._record.cwd))
+        if self.models is None:
+            self.models = await open_models(self.setup, self._config)
+        if self.conversation is None:
+            self.conversation = await self._converse(self._record, self._config)
+        return self.conversation
+
+    def agent(self) -> Agent:
+        """What answers in an open conversation."""
+        assert self.models is not None
+        return self.models.agent(self.models.endpoint.model)
+
+    def begin_title(self, prompt: str) -> None:
+        """Call the session by the first words of its first prompt, as long as it has no title."""
+        words = " ".join(prompt.split())
+        if self._titled or not words or self.conversation is None:
+            return
+        self._titled = True
+        self.conversation.journal.update(title=shorten(words, TITLE_CHARACTERS))
+
+    @property
+    def approval_timeout(self) -> float:
+        """Seconds that an answer is waited for, 0 for ever."""
+        return (self._config or self.setup.settings.config).approvals.timeout
+
+    async def aclose(self) -> None:
+        """Close all of it; everything that was noted is kept."""
+        async with AsyncExitStack() as stack:
+            if self._store is not None:
+                stack.push_async_callback(self._store.aclose)
+            if self.models is not None:
+                stack.push_async_callback(self.models.aclose)
+            if self.conversation is not None:
+                stack.push_async_callback(self.conversation.workspace.aclose)
+
+    def _opened_store(self) -> Store:
+        if self._store is None:
+            self._store = Store(self.setup.settings.home.database)
+        return self._store
+
+    async def _find(self) -> SessionRecord:
+        store = self._opened_store()
+        record = await store.find(self.session_id)
+        if store.problem:
+            log.warning("About the stored sessions: %s", store.problem)
+        if record is None and self.setup.session_id is not None:
+            raise SessionNotFound(self.session_id)
+        if record is None:
+            return await store.create(SessionRecord(self.session_id, str(self.setup.cwd or Path.cwd())))
+        if self.setup.cwd is not None and record.cwd != str(self.setup.cwd):
+            raise ConfigError(f"cwd: the session {self.session_id} belongs to {record.cwd}")
+        return record
+
+    async def _converse(self, record: SessionRecord, config: Config) -> Conversation:
+        store = self._opened_store()
+        withhold(config.model.api_key_env)
+        self._titled = bool(record.title)
+        messages = repair(stored.message for stored in await store.messages(record.id))
+        conversation = Conversation(
+            id=record.id,
+            workspace=LocalWorkspace(Path(record.cwd), tuple(map(Path, record.roots))),
+            journal=await store.journal(record.id),
+            approvals=Approvals(self._mode(record, config)),
+            system=record.system_prompt,
+            messages=messages,
+        )
+        if closing := close_open_turn(messages):
+            conversation.journal.add_message(closing)
+        conversation.toolbox = agent_tools(Desk(conversation, store, self.setup.settings.home.config, self.agent))
+        return conversation
+
+    def _mode(self, record: SessionRecord, config: Config) -> Mode:
+        """The mode that was given, else the session's own, else the configured one."""
+        stored = next((mode for mode in MODES if mode == record.options.get("mode")), None)
+        return config.approvals.mode if self.setup.mode_given or stored is None else stored

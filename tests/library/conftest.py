@@ -1,0 +1,48 @@
+"""Agents as a program has them, and a model server over real HTTP."""
+
+import pytest
+
+from hermes_acp import AIAgent
+from tests.support.model_thread import model_thread
+
+KEY = "sk-test-0123456789"
+
+
+@pytest.fixture(scope="module")
+def server():
+    with model_thread() as server:
+        yield server
+
+
+@pytest.fixture
+def model(server):
+    """The server with nothing asked and nothing to say but the default."""
+    server.forget()
+    yield server
+    assert server.problems == []
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """The folder that the program runs in; its home and the person's settings are elsewhere."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("HERMES_ACP_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("HERMES_ACP_LOCAL_SERVERS", "off")
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    return folder
+
+
+@pytest.fixture
+def make(model, project):
+    """Makes agents of the model, closed with the test."""
+    agents = []
+
+    def make(**arguments):
+        agents.append(AIAgent(**{"model": "fake-model", "base_url": model.url, "api_key": KEY, **arguments}))
+        return agents[-1]
+
+    yield make
+    for agent in agents:
+        agent.close()
