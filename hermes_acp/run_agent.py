@@ -46,15 +46,14 @@ class AIAgent:
         setup = read_arguments(arguments, os.environ)
         for warning in setup.settings.warnings:
             log.warning("%s", warning)
-        self._talk = Talk(setup, setup.session_id or str(uuid.uuid4()))
-        self._prompts, self._thread = _on_its_loop(setup, self._talk)
+        self._prompts, self._thread = _on_its_loop(setup)
         self._finalizer = weakref.finalize(self, self._thread.end, 0)
         self._finalizer.atexit = False
 
     @property
     def session_id(self) -> str:
         """The id of the session, by which it can be gone on with."""
-        return self._talk.session_id
+        return self._prompts.talk.session_id
 
     def chat(self, message: str | list[dict[str, Any]]) -> str:
         """The final answer to a message; "" when there is none: the log, and `run_conversation`, say why.
@@ -166,10 +165,11 @@ class AIAgent:
         return self._thread.run(lambda: self._prompts.begin(call))
 
 
-def _on_its_loop(setup: Setup, talk: Talk) -> tuple[Prompts, LoopThread]:
+def _on_its_loop(setup: Setup) -> tuple[Prompts, LoopThread]:
     """What lives on the loop. It knows nothing of the agent, so that the agent can be let go."""
     thread = LoopThread(lambda: prompts.aclose())
-    prompts = Prompts(setup, talk, CallbackHost(setup.callbacks, thread))
+    host = CallbackHost(setup.callbacks, thread)
+    prompts = Prompts(setup, Talk(setup, setup.session_id or str(uuid.uuid4()), host.emit), host)
     return prompts, thread
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.loop import Agent
+from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools import agent_tools
@@ -17,6 +20,7 @@ from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.assembly import Models
 from hermes_acp.config import MODES, Config, Mode
 from hermes_acp.errors import ConfigError, SessionNotFound
+from hermes_acp.events import Event
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.source import open_models
 from hermes_acp.local.environment import withhold
@@ -33,11 +37,13 @@ log = logging.getLogger(__name__)
 class Talk:
     """One session, its store and its models, on the loop it is opened on.
 
-    `open` may be cancelled or fail at any moment: the next one goes on where it was.
+    `tell` takes what the person should know. `open` may be cancelled or fail at any moment: the next one goes on
+    where it was.
     """
 
     setup: Setup
     session_id: str
+    tell: Callable[[Event], None]
     conversation: Conversation | None = None
     models: Models | None = None
     _store: Store | None = None
@@ -67,7 +73,8 @@ class Talk:
     def agent(self) -> Agent:
         """What answers in an open conversation."""
         assert self.models is not None
-        return self.models.agent(self.models.endpoint.model)
+        build_system = partial(build_system_prompt, home=self.setup.settings.home.config, tell=self.tell)
+        return replace(self.models.agent(self.models.endpoint.model), build_system=build_system)
 
     def begin_title(self, prompt: str) -> None:
         """Call the session by the first words of its first prompt, as long as it has no title."""
