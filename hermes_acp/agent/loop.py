@@ -81,7 +81,9 @@ class TurnResult:
     usage: Usage
 
 
-async def run_turn(agent: Agent, talk: Conversation, prompt: UserMessage, host: Host) -> TurnResult:
+async def run_turn(
+    agent: Agent, talk: Conversation, prompt: UserMessage, host: Host, typed: UserMessage | None = None
+) -> TurnResult:
     """Answer one prompt.
 
     Args:
@@ -89,6 +91,7 @@ async def run_turn(agent: Agent, talk: Conversation, prompt: UserMessage, host: 
         talk: the conversation; it is valid and stored whatever happens here.
         prompt: what the person said.
         host: where the turn is shown and its questions are asked.
+        typed: what the person is shown to have said, when that is not the prompt itself.
 
     Raises:
         ProviderError: the model could not answer.
@@ -100,7 +103,7 @@ async def run_turn(agent: Agent, talk: Conversation, prompt: UserMessage, host: 
     stage = RecordedHost(host, talk.journal)
     talk.approvals.begin_turn()
     talk.begin(prompt)
-    stage.record(UserPrompted(prompt, new_id("msg")))
+    stage.record(UserPrompted(without_blank_parts(typed or prompt), new_id("msg")))
     talk.flush = stage.flush
     async with finishing(lambda: _close(talk, stage)):
         await uncancelled(talk.journal.commit())

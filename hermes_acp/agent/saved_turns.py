@@ -26,7 +26,9 @@ class SavedTurns:
     folder: Path
     model: str
 
-    async def run(self, agent: Agent, talk: Conversation, prompt: UserMessage, host: Host) -> TurnResult:
+    async def run(
+        self, agent: Agent, talk: Conversation, prompt: UserMessage, host: Host, typed: UserMessage | None = None
+    ) -> TurnResult:
         """Answer one prompt. Raises what `run_turn` raises; a file that cannot be written stops nothing.
 
         The turn is completed when it ended by itself with an answer (spec: trajectory, entry).
@@ -34,7 +36,7 @@ class SavedTurns:
         tools = [tool.schema() for tool in agent.tools(talk).values()]
         result: TurnResult | None = None
         try:
-            result = await run_turn(agent, talk, prompt, host)
+            result = await run_turn(agent, talk, prompt, host, typed)
             return result
         finally:
             completed = result is not None and result.stop == "end_turn"

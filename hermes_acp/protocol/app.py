@@ -26,7 +26,7 @@ class App:
 
     def announce(self, session: Session, mcp_servers: Sequence[Any]) -> None:
         """What follows the answer that told the editor of a session."""
-        session.host.update(available_commands_update(available_commands()))
+        session.host.update(available_commands_update(available_commands(session.custom)))
         session.notices += self.account.notices
         session.notices += [_not_connected(server.name) for server in mcp_servers]
         if self.store.problem:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hermes_acp.agent.custom_commands import CustomCommand, find_custom_command
 from hermes_acp.protocol import outbound
-from hermes_acp.protocol.reports import memory_report
+from hermes_acp.protocol.reports import memory_report, skills_report
 
 if TYPE_CHECKING:
     from hermes_acp.protocol.session import Session
@@ -31,6 +33,18 @@ class Invocation:
     argument: str
 
 
+@dataclass(frozen=True, slots=True)
+class CustomInvocation:
+    """A command of the person's own as it was typed."""
+
+    command: CustomCommand
+    argument: str
+
+    def text(self) -> str:
+        """What the model is told."""
+        return self.command.text(self.argument)
+
+
 def find_command(text: str) -> Invocation | None:
     """The command that the text of a prompt begins with; an unknown /word is text for the model."""
     if not text.startswith("/"):
@@ -46,17 +60,30 @@ def is_stop(text: str) -> bool:
     return invocation is not None and invocation.command.name == "stop"
 
 
-def available_commands() -> list[dict[str, Any]]:
-    """ACP's list of AvailableCommand."""
+def find_custom(text: str, home: Path | None) -> CustomInvocation | None:
+    """The person's own command that the text of a prompt begins with; the built-in ones go first."""
+    name, *rest = text.removeprefix("/").split(maxsplit=1) or [""]
+    if not text.startswith(f"/{name}") or name in COMMANDS:
+        return None
+    command = find_custom_command(home, name)
+    return CustomInvocation(command, "".join(rest)) if command else None
+
+
+def available_commands(custom: Sequence[CustomCommand] = ()) -> list[dict[str, Any]]:
+    """ACP's list of AvailableCommand: the built-in ones, then the person's own."""
     return [
-        outbound.command(command.name, command.description, hint=command.hint or None) for command in COMMANDS.values()
+        outbound.command(command.name, command.description, hint=command.hint or None) for command in _every(custom)
     ]
+
+
+def _every(custom: Sequence[CustomCommand]) -> list[Command | CustomCommand]:
+    return [*COMMANDS.values(), *(command for command in custom if command.name not in COMMANDS)]
 
 
 async def _help(session: Session, argument: str) -> str:
     lines = [
         f"- `/{command.name}{' ' + command.hint if command.hint else ''}`: {command.description}"
-        for command in COMMANDS.values()
+        for command in _every(await session.custom_commands())
     ]
     return "\n".join(["The commands:", "", *lines])
 
@@ -91,6 +118,10 @@ async def _memory(session: Session, argument: str) -> str:
     return await memory_report(session.home)
 
 
+async def _skills(session: Session, argument: str) -> str:
+    return await skills_report(session.home, session.conversation.workspace.roots)
+
+
 async def _stop(session: Session, argument: str) -> str:
     return "Stopped."
 
@@ -103,6 +134,7 @@ COMMANDS: dict[str, Command] = {
         Command("mode", "Show or choose what runs without asking", _mode, "ask | accept_edits | plan"),
         Command("tools", "List the tools the model has", _tools),
         Command("memory", "Show what is kept across sessions", _memory),
+        Command("skills", "List the skills the model can load", _skills),
         Command("stop", "Stop what is running", _stop),
     )
 }

@@ -44,6 +44,13 @@ async def read_prompt(blocks: Sequence[Block], workspace: Workspace, tell: Tell)
     return UserMessage(tuple([await _part(block, workspace, tell) for block in blocks]))
 
 
+def with_text(message: UserMessage, blocks: Sequence[Block], text: str) -> UserMessage:
+    """The message of these blocks with one text in place of all that was typed; attachments stay where they are."""
+    typed = [at for at, block in enumerate(blocks) if isinstance(block, TextBlock)]
+    parts = [Text(clean(text)) if at in typed[:1] else part for at, part in enumerate(message.parts)]
+    return UserMessage(tuple(part for at, part in enumerate(parts) if at not in typed[1:]))
+
+
 def text_of(blocks: Sequence[Block]) -> str:
     """The text blocks alone, joined: what a slash command is looked for in."""
     return "\n".join(block.text for block in blocks if isinstance(block, TextBlock)).strip()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
 from hermes_acp.agent.loop import Agent, Stop, run_turn
 from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
@@ -17,8 +19,8 @@ from hermes_acp.agent.turns import Turns
 from hermes_acp.errors import HermesError
 from hermes_acp.events import Notice, TextDelta, UserPrompted
 from hermes_acp.messages import UserMessage, user
-from hermes_acp.protocol.commands import Invocation, find_command
-from hermes_acp.protocol.content import read_prompt, text_of
+from hermes_acp.protocol.commands import Invocation, find_command, find_custom
+from hermes_acp.protocol.content import read_prompt, text_of, with_text
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.idleness import Idleness
@@ -38,8 +40,8 @@ class Session:
 
     `agent` gives the agent for a model at the moment of asking: keys and models may change in between.
     `notices` are shown at the start of the next turn, when the editor is looking. `trajectories` is the
-    folder where each turn leaves one; None: nowhere. `home` is the person's own folder, where there is one. `ready`
-    waits until the model can be asked.
+    folder where each turn leaves one; None: nowhere. `home` is the person's own folder, where there is one, and
+    `custom` its commands when the session was opened. `ready` waits until the model can be asked.
     """
 
     conversation: Conversation
@@ -52,6 +54,7 @@ class Session:
     notices: list[Notice] = field(default_factory=list)
     trajectories: Path | None = None
     home: Path | None = None
+    custom: Sequence[CustomCommand] = ()
     ready: Callable[[], Awaitable[None]] = _at_once
     _known: bool = False
     _models_told: tuple[str, ...] = ()
@@ -134,12 +137,20 @@ class Session:
         if invocation := find_command(text_of(blocks)):
             await self._run_command(invocation)
             return "end_turn"
-        message = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
+        custom = await asyncio.to_thread(find_custom, text_of(blocks), self.home)
+        typed = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
+        message = with_text(typed, blocks, custom.text()) if custom else typed
         await self.ready()
         self.title.begin(text_of(blocks))
         run = SavedTurns(self.trajectories, self.options.model).run if self.trajectories else run_turn
-        result = await run(self.agent(self.options.model), self.conversation, message, self.host)
+        result = await run(
+            self.agent(self.options.model), self.conversation, message, self.host, typed if custom else None
+        )
         return _stop_reason(result.stop)
+
+    async def custom_commands(self) -> list[CustomCommand]:
+        """The person's own commands as they are now."""
+        return await asyncio.to_thread(find_custom_commands, self.home)
 
     def settle(self) -> None:
         """A prompt has been answered: when no other waits, there is time to find a title."""

@@ -186,6 +186,7 @@ class Sessions:
         session = Session(conversation, options, host, partial(self._agent, config, host), idleness, title)
         session.ready = self.account.ready
         session.home = self.account.home.config
+        session.custom = await session.custom_commands()
         conversation.toolbox = agent_tools(
             Desk(conversation, self.store, session.home, lambda: session.agent(session.options.model))
         )

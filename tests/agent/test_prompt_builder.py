@@ -40,6 +40,20 @@ async def test_the_layers_have_their_order_and_none_is_empty(tmp_path):
     ]
 
 
+async def test_skills_come_after_the_memory_and_those_of_the_project_only_as_a_notice(tmp_path):
+    home = home_in(tmp_path, MEMORY="Uses tox.")
+    for place, name in ((home / "skills", "mine"), (tmp_path / ".hermes" / "skills", "theirs")):
+        (place / name).mkdir(parents=True)
+        (place / name / "SKILL.md").write_text(f"---\ndescription: skill of {name}\n---\nSteps")
+    told = []
+    text = await prompt(tmp_path, home=home, tell=told.append)
+    assert text.index("Uses tox.") < text.index("- mine: skill of mine") < text.index("# Environment")
+    assert "theirs" not in text
+    [notice] = told
+    assert "theirs" in notice.text
+    assert str(home / "skills") in notice.text
+
+
 async def test_what_it_is_built_from_gives_the_same_bytes(tmp_path):
     home = home_in(tmp_path, MEMORY="a\n§\nb", USER="c", SOUL="d")
     assert await prompt(tmp_path, home=home) == await prompt(tmp_path, home=home)
