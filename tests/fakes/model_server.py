@@ -24,6 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tests.fakes.anthropic_replies import MessagesWire
 from tests.fakes.chat_replies import ChatWire, chunk, raw, sse
 from tests.fakes.replies import (
     PING_EVERY,
@@ -92,7 +93,7 @@ class ModelServer:
         self.aborted: list[Received] = []
         self.problems: list[str] = []
         self.connections = 0
-        self._wires: tuple[Wire, ...] = (ChatWire(), ResponsesWire())
+        self._wires: tuple[Wire, ...] = (ChatWire(), ResponsesWire(), MessagesWire())
         self._queue: deque[Reply] = deque()
         self._script: Callable[[Any], Reply | str | None] = lambda body: None
         self._changed = asyncio.Condition()
@@ -201,7 +202,7 @@ class _Connection:
         elif method == "POST" and path == "/script":
             self.server.say(*(_from_json(item) for item in json.loads(data)))
             await self._plain(Status(200, {"queued": True}))
-        elif method == "GET" and path.endswith("/models"):
+        elif method == "GET" and path.partition("?")[0].endswith("/models"):
             await self.server.count_listing()
             answer = self.server.list_answer or Status(200, _models(self.server.models))
             await asyncio.sleep(answer.first_delay)

@@ -23,5 +23,9 @@ def api_of(mode: str) -> Api[Any, Any]:
             from hermes_acp.agent.providers import codex_responses
 
             return codex_responses.API
+        case "anthropic_messages":
+            from hermes_acp.agent.providers import anthropic_messages
+
+            return anthropic_messages.API
         case other:
             raise ConfigError(f"The API mode {other!r} is not supported yet; use chat_completions.")

@@ -12,7 +12,8 @@ class Endpoint:
 
     `name` is the provider's name as the person knows it. `api_key` may be empty (local servers); it is
     never shown. `stall_timeout`: seconds that an answer may make no progress. `sees_images`: whether
-    pictures are sent, or only named.
+    pictures are sent, or only named. `api_version` is the version of the API to ask for, "" for the usual one;
+    `max_output`: the tokens that an answer may have, 0 for what the model's name tells.
     """
 
     name: str
@@ -21,6 +22,8 @@ class Endpoint:
     api_key: str = field(default="", repr=False)
     stall_timeout: float = 120.0
     sees_images: bool = True
+    api_version: str = ""
+    max_output: int = 0
 
     @property
     def host(self) -> str:

@@ -12,6 +12,9 @@ from hermes_acp.agent.providers.failures import MAX_READ, failure_of, provider_e
 from hermes_acp.agent.providers.masking import masked
 from hermes_acp.errors import ProviderError
 
+_JSON = json.JSONDecoder(parse_constant=lambda name: None)
+"""NaN and infinity are no JSON; where a server writes them nevertheless, they say nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Faults:
@@ -27,7 +30,7 @@ class Faults:
             ProviderError: it is none ("malformed").
         """
         try:
-            value = json.loads(data)
+            value = _JSON.decode(data)
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, dict):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from hermes_acp.errors import ProviderError
@@ -15,8 +17,11 @@ MAX_MODELS = 200
 """More cannot be looked through; the newest are kept."""
 
 MAX_NAME = 200
-_WINDOWS = ("context_length", "context_window", "max_model_len", "loaded_context_length", "max_context_length")
-"""OpenRouter, Groq, vLLM, LM Studio."""
+_WINDOWS = (
+    *("context_length", "context_window", "max_model_len", "loaded_context_length", "max_context_length"),
+    "max_input_tokens",
+)
+"""OpenRouter, Groq, vLLM, LM Studio, Anthropic."""
 
 _OTHER_KINDS = re.compile(
     r"embed|rerank|moderation|whisper|transcribe|\btts\b|dall-e|imagen?\b|gpt-image|\bsora\b|\bveo\b|realtime|audio|speech|"
@@ -58,6 +63,8 @@ def _is_usable(entry: Mapping[str, Any]) -> bool:
     name, takes = _name(entry), entry.get("supported_parameters")
     if not name or len(name) > MAX_NAME or not name.isprintable() or entry.get("type") == "embeddings":
         return False
+    if entry.get("lifecycle") == "retired":
+        return False
     return not _OTHER_KINDS.search(name) and (not isinstance(takes, list) or "tools" in takes)
 
 
@@ -67,7 +74,10 @@ def _name(entry: Mapping[str, Any]) -> str:
 
 
 def _made(entry: Mapping[str, Any]) -> float:
-    made = entry.get("created")
+    made = entry.get("created", entry.get("created_at"))
+    if isinstance(made, str):
+        with suppress(ValueError):
+            return datetime.fromisoformat(made).timestamp()
     return made if isinstance(made, int | float) else 0
 
 
@@ -78,9 +88,13 @@ def _listed(entry: Mapping[str, Any]) -> ListedModel:
 
 
 def _sees_images(entry: Mapping[str, Any]) -> bool | None:
-    """As OpenRouter and LM Studio tell it."""
+    """As OpenRouter, Anthropic and LM Studio tell it."""
     architecture = entry.get("architecture")
     takes = architecture.get("input_modalities") if isinstance(architecture, Mapping) else None
     if isinstance(takes, list):
         return "image" in takes
+    able = entry.get("capabilities")
+    image = able.get("image_input") if isinstance(able, Mapping) else None
+    if isinstance(image, Mapping):
+        return bool(image.get("supported"))
     return {"vlm": True, "llm": False}.get(str(entry.get("type")))

@@ -1,6 +1,7 @@
 """Asking a provider in a test."""
 
-from contextlib import aclosing
+import asyncio
+from contextlib import aclosing, asynccontextmanager, suppress
 
 from hermes_acp.agent.providers.base import Reply, Request
 from hermes_acp.errors import ProviderError
@@ -65,3 +66,17 @@ async def ask(provider, request=HELLO):
         except ProviderError as error:
             asked.error = error
     return asked
+
+
+@asynccontextmanager
+async def serving(answer):
+    """The address of a bare HTTP server on loopback that gives every connection this answer."""
+
+    async def serve(reader, writer):
+        with suppress(ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            await answer(writer)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as running:
+        yield f"http://127.0.0.1:{running.sockets[0].getsockname()[1]}"

@@ -1,3 +1,7 @@
+import asyncio
+import json
+import sys
+
 import pytest
 
 from hermes_acp.agent.providers.chat_completions import API
@@ -36,3 +40,20 @@ async def connect(server, api):
 @pytest.fixture
 def provider(connect):
     return connect()
+
+
+@pytest.fixture
+async def server_apart():
+    """Starts model servers in processes of their own, whose answers have so many deltas; gives their addresses."""
+    running = []
+
+    async def start(tokens):
+        command = (sys.executable, "-m", "tests.fakes.model_server", "--tokens", str(tokens))
+        process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
+        running.append(process)
+        return json.loads(await process.stdout.readline())["url"]
+
+    yield start
+    for process in running:
+        process.terminate()
+        await process.wait()

@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 import time
-from contextlib import suppress
 
 import openai
 import pytest
@@ -16,7 +15,7 @@ from hermes_acp.agent.providers.chat_completions import API
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.messages import Opaque
-from tests.agent.providers.asking import HELLO, after_call, ask
+from tests.agent.providers.asking import HELLO, after_call, ask, serving
 from tests.fakes.model_server import Call, ModelServer, Raw, Say, Status, chunk, fail, raw, sse
 
 KEY = "sk-test-SECRET123"
@@ -245,21 +244,15 @@ def test_the_sdk_is_imported_only_when_a_model_is_asked():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-async def test_a_delta_costs_less_than_40_microseconds_of_cpu(connect):
-    command = (sys.executable, "-m", "tests.fakes.model_server", "--tokens", "10000")
-    process = await asyncio.create_subprocess_exec(*command, stdout=asyncio.subprocess.PIPE)
-    try:
-        provider = connect(base_url=json.loads(await process.stdout.readline())["url"])
-        costs = []
-        for _ in range(3):
-            started = time.process_time()
-            asked = await ask(provider)
-            costs.append((time.process_time() - started) / len(asked.deltas))
-        assert len(asked.deltas) == 10_001
-        assert min(costs) < 40e-6
-    finally:
-        process.terminate()
-        await process.wait()
+async def test_a_delta_costs_less_than_40_microseconds_of_cpu(connect, server_apart):
+    provider = connect(base_url=await server_apart(10_000))
+    costs = []
+    for _ in range(3):
+        started = time.process_time()
+        asked = await ask(provider)
+        costs.append((time.process_time() - started) / len(asked.deltas))
+    assert len(asked.deltas) == 10_001
+    assert min(costs) < 40e-6
 
 
 SDK_REPLIES = {
@@ -293,19 +286,6 @@ async def test_the_same_bytes_make_the_same_message_as_the_sdks_own_accumulator(
     assert (ours.reply.usage.output if ours.reply.usage else None) == (theirs.usage and theirs.usage.completion_tokens)
 
 
-async def _serving(answer):
-    """A bare HTTP server on loopback that gives every connection this answer, and its address."""
-
-    async def serve(reader, writer):
-        with suppress(ConnectionError):
-            await reader.readuntil(b"\r\n\r\n")
-            await answer(writer)
-        writer.close()
-
-    running = await asyncio.start_server(serve, "127.0.0.1", 0)
-    return running, f"http://127.0.0.1:{running.sockets[0].getsockname()[1]}/v1"
-
-
 async def test_an_error_whose_body_never_ends_is_read_up_to_a_limit():
     sent = 0
 
@@ -317,9 +297,8 @@ async def test_an_error_whose_body_never_ends_is_read_up_to_a_limit():
             await writer.drain()
             sent += 0x10000
 
-    running, url = await _serving(endless)
-    async with running:
-        provider = RemoteModel(Endpoint("odd", "m", url, KEY), API)
+    async with serving(endless) as url:
+        provider = RemoteModel(Endpoint("odd", "m", f"{url}/v1", KEY), API)
         asked = await asyncio.wait_for(ask(provider), 15)
         await provider.aclose()
     assert asked.error is not None
@@ -336,9 +315,8 @@ async def test_a_redirect_takes_the_prompt_nowhere_else():
             writer.write(f"HTTP/1.1 307 X\r\nlocation: {place}\r\ncontent-length: 0\r\n\r\n".encode())
             await writer.drain()
 
-        running, url = await _serving(redirect)
-        async with running:
-            provider = RemoteModel(Endpoint("odd", "m", url, KEY), API)
+        async with serving(redirect) as url:
+            provider = RemoteModel(Endpoint("odd", "m", f"{url}/v1", KEY), API)
             asked = await ask(provider)
             await provider.aclose()
         assert other.requests == []
