@@ -39,7 +39,7 @@ class MessagesWire:
     def _deltas(self, reply: Say, unique: int) -> Iterator[bytes]:
         number = 0
         if reply.reasoning:
-            thought = "".join(reply.reasoning)
+            thought = "".join(reply.reasoning).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
             signature = signed(f"{unique}:{thought}")
             layout = [signature, *(["text"] if "".join(reply.text).strip() else []), *(["tool_use"] * len(reply.calls))]
             self._given[signature] = (thought, tuple(layout))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -132,7 +133,9 @@ def _image(image: Image) -> Block:
 
 
 def _call(call: ToolCall) -> Block:
-    return {"type": "tool_use", "id": _id(call.id), "name": tool_name(call.name), "input": dict(call.arguments)}
+    written = json.dumps(dict(call.arguments), ensure_ascii=False)
+    arguments = dict(call.arguments) if clean(written) == written else json.loads(clean(written))
+    return {"type": "tool_use", "id": _id(call.id), "name": tool_name(call.name), "input": arguments}
 
 
 def _id(call_id: str) -> str:

@@ -53,11 +53,11 @@ class AnthropicClient:
     def messages(self, body: Mapping[str, Any]) -> Sending:
         """A Messages request.
 
-        What it holds goes beside the SDK's own arguments, which it would walk one by one.
+        All of it goes beside the SDK's own arguments: messages it would walk one by one, and of a model's name
+        it would print what it thinks of the model.
         """
-        return self._messages.create(
-            model=self._endpoint.model, max_tokens=1, messages=[], stream=True, extra_body=body
-        )
+        whole = {**body, "model": self._endpoint.model}
+        return self._messages.create(model="", max_tokens=1, messages=[], stream=True, extra_body=whole)
 
     async def models(self, seconds: float) -> bytes:
         """The list of models; see `Client`."""

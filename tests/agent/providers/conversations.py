@@ -24,8 +24,8 @@ def steps(draw, opaques):
         for _ in range(draw(st.integers(min_value=1, max_value=3)))
     ]
     said = AssistantMessage(draw(texts), tool_calls=tuple(calls), opaque=draw(opaques))
-    pictures = st.sampled_from([(), (PICTURE,)])
-    return [said, *(ToolMessage(call.id, call.name, draw(texts), images=draw(pictures)) for call in calls)]
+    failed, pictures = st.booleans(), st.sampled_from([(), (PICTURE,)])
+    return [said, *(ToolMessage(call.id, call.name, draw(texts), draw(failed), draw(pictures)) for call in calls)]
 
 
 @st.composite
