@@ -124,7 +124,8 @@ class Models:
             raise ConfigError("The system keyring has not given the key yet; try again in a moment.")
         stall_timeout = self.config.agent.stall_timeout
         sees = self._sees_images(model)
-        endpoint = Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, sees)
+        version = place.anthropic_version
+        endpoint = Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, sees, version)
         client = RemoteModel(endpoint, api_of(place.api_mode))
         self._clients.append(client)
         return client

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal, get_args
@@ -26,15 +27,14 @@ OnAsk = Literal["deny"]
 
 ApiMode = Literal["chat_completions", "codex_responses", "anthropic_messages"]
 API_MODES: tuple[ApiMode, ...] = get_args(ApiMode)
-WORKING_API_MODES: tuple[ApiMode, ...] = ("chat_completions", "codex_responses")
-"""The API modes that an agent can be built with."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig:
     """The model that answers. Empty fields are found out from the others.
 
-    `vision`: whether it can see pictures; None: it is tried.
+    `vision`: whether it can see pictures; None: it is tried. `anthropic_version`: the version of the API that
+    a server of Anthropic's Messages API is asked for.
     """
 
     provider: str = ""
@@ -44,6 +44,7 @@ class ModelConfig:
     api_key_env: str = ""
     context_window: int = 0
     vision: bool | None = None
+    anthropic_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +241,14 @@ def _variable(value: Any) -> str:
     return text
 
 
+def _date(value: Any) -> str:
+    """A date, which TOML may have read as one."""
+    text = value.isoformat() if isinstance(value, date) else _text(value)
+    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        raise ValueError("must be a date, such as 2023-06-01")
+    return text
+
+
 def _choice(value: Any, choices: tuple[str, ...]) -> str:
     text = _text(value)
     if text not in choices:
@@ -310,6 +319,7 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "model.api_key_env": _variable,
     "model.context_window": partial(_count, least=0),
     "model.vision": _yes_or_no,
+    "model.anthropic_version": _date,
     "agent.max_turns": partial(_count, least=1),
     "agent.stall_timeout": partial(_time, unit="seconds", least=1.0),
     "agent.auto_title": _yes_or_no,

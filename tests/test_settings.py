@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.config import Config, ModelConfig
+from hermes_acp.config import API_MODES, Config, ModelConfig
 from hermes_acp.errors import ConfigError, CredentialsMissing, HermesError
 from hermes_acp.settings import (
     ModelEndpoint,
@@ -209,6 +209,12 @@ def found_key(keys, url):
         return None
 
 
+def test_a_key_goes_to_another_host_when_the_person_names_its_variable_for_it():
+    settings = {"base_url": "https://proxy.example/anthropic", "name": "m", "api_key_env": "ANTHROPIC_API_KEY"}
+    found = endpoint(settings, ALL_KEYS)
+    assert (found.api_key, found.api_mode) == ("sk-anthropic", "anthropic_messages")
+
+
 def test_an_own_key_is_not_sent_in_clear():
     with pytest.raises(CredentialsMissing, match="https"):
         endpoint({"base_url": "http://api.openai.com/v1", "name": "m"}, ALL_KEYS)
@@ -308,6 +314,10 @@ def test_a_damaged_file_of_keys_is_a_warning(home, content):
         ("", "custom", "https://chatgpt.com/backend-api/codex", "codex_responses"),
         ("", "custom", "https://api.anthropic.com.evil.example", "chat_completions"),
         ("", "custom", "https://evil.example/api.anthropic.com", "chat_completions"),
+        ("", "custom", "https://evil.example/?x=/anthropic", "chat_completions"),
+        ("", "custom", "https://evil.example/not-anthropic", "chat_completions"),
+        ("", "custom", "https://api.anthropic.com@evil.example/v1", "chat_completions"),
+        ("", "custom", "https://API.Anthropic.com", "anthropic_messages"),
         ("", "openai", "https://api.openai.com/v1", "chat_completions"),
     ],
 )
@@ -326,10 +336,21 @@ def test_a_key_alone_is_enough():
     assert endpoint({}, {"ANTHROPIC_API_KEY": "sk"}).api_mode == "anthropic_messages"
 
 
-def test_an_api_that_no_agent_speaks_yet_is_named(home):
-    with pytest.raises(ConfigError, match=r"model\.api_mode: anthropic_messages"):
-        resolve_model(load(home, OPENAI_API_KEY="sk", HERMES_ACP_API_MODE="anthropic_messages"))
-    assert resolve_model(load(home, OPENAI_API_KEY="sk", HERMES_ACP_API_MODE="codex_responses")).api_key == "sk"
+@pytest.mark.parametrize("mode", API_MODES)
+def test_every_api_can_be_asked_for(home, mode):
+    assert resolve_model(load(home, OPENAI_API_KEY="sk", HERMES_ACP_API_MODE=mode)).api_mode == mode
+
+
+@pytest.mark.parametrize("written", ['"2023-06-01"', "2023-06-01"])
+def test_the_version_of_a_messages_api_is_a_date(home, written):
+    (home / "config.toml").write_text(f"[model]\nanthropic_version = {written}\n", encoding="utf-8")
+    assert resolve_model(load(home, ANTHROPIC_API_KEY="sk")).anthropic_version == "2023-06-01"
+    (home / "config.toml").write_text('[model]\nanthropic_version = "newest"\n', encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"model\.anthropic_version: must be a date"):
+        load(home)
+
+
+def test_the_demo_has_an_api_of_its_own(home):
     assert resolve_model(load(home, HERMES_ACP_PROVIDER="demo")).api_mode == "demo"
 
 

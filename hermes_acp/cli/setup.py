@@ -21,7 +21,7 @@ from hermes_acp.settings.keyrings import KeyringUnusable, begin_storing
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, provider_at
 from hermes_acp.settings.sources import OPTIONS
 
-_OFFERED = [known for known in PROVIDERS.values() if known.works and known.name != DEMO]
+_OFFERED = [known for known in PROVIDERS.values() if known.name != DEMO]
 
 
 _KEYRING_SECONDS = 60

@@ -25,7 +25,7 @@ class ModelEndpoint:
     `api_mode` is one of `hermes_acp.config.API_MODES`, or "demo". `api_key` is "" for servers that want
     none; `key_source` says where it was found, `in_keyring` that it is still to be read there.
     `context_window` is in tokens, 0 when nobody said. `sees_images`: whether pictures are sent; a server that
-    refuses them is believed.
+    refuses them is believed. `anthropic_version` is the version to ask a Messages API for, "" for the usual one.
     """
 
     provider: str
@@ -37,6 +37,7 @@ class ModelEndpoint:
     in_keyring: bool = False
     context_window: int = 0
     sees_images: bool = True
+    anthropic_version: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +152,7 @@ def _nothing_configured(config: ModelConfig, keys: Keys) -> str:
     named = next((name for name in (ANY_KEY, config.api_key_env) if name and keys.environ.get(name)), "")
     if named:
         return f"{named} is set, but nothing says whose key it is: set HERMES_ACP_PROVIDER or HERMES_ACP_BASE_URL."
-    variables = ", ".join(known.key_variable for known in PROVIDERS.values() if known.is_hosted and known.works)
+    variables = ", ".join(known.key_variable for known in PROVIDERS.values() if known.is_hosted)
     return f"No model is configured: {SETUP_HINT}, set one of {variables}, or start a model server on this machine."
 
 
@@ -172,6 +173,7 @@ def _endpoint(config: ModelConfig, key: Key | None) -> ModelEndpoint:
         in_keyring=key.in_keyring if key else False,
         context_window=config.context_window,
         sees_images=config.vision is not False,
+        anthropic_version=config.anthropic_version,
     )
 
 

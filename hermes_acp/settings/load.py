@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hermes_acp.config import WORKING_API_MODES, Config, build_config, read_values, tighten, unsupported
+from hermes_acp.config import Config, build_config, read_values, tighten, unsupported
 from hermes_acp.errors import ConfigError
 from hermes_acp.settings.credentials import read_stored
 from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve, says_nothing
 from hermes_acp.settings.files import read_toml
 from hermes_acp.settings.homes import Home, find_home
 from hermes_acp.settings.local_servers import LocalServer, places
-from hermes_acp.settings.providers import DEMO
 from hermes_acp.settings.sources import LEVELS, checked, from_environment
 
 PROJECT_FILE = ".hermes-acp.toml"
@@ -81,10 +80,7 @@ def resolve_model(settings: Settings) -> ModelEndpoint:
         CredentialsMissing: nothing is configured that could answer; the text says what to do.
         ConfigError: what is configured cannot be completed.
     """
-    endpoint = resolve(settings.config.model, settings.keys)
-    if endpoint.api_mode not in (*WORKING_API_MODES, DEMO):
-        raise ConfigError(f"model.api_mode: {endpoint.api_mode}, as {endpoint.provider} needs it, is not supported yet")
-    return endpoint
+    return resolve(settings.config.model, settings.keys)
 
 
 def config_in(settings: Settings, cwd: Path) -> Config:

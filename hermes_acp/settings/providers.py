@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from hermes_acp.config import WORKING_API_MODES, ApiMode
+from hermes_acp.config import ApiMode
 
 DEMO = "demo"
 """The provider that is rules instead of a model; used only when it is named."""
@@ -32,11 +32,6 @@ class KnownProvider:
     def is_hosted(self) -> bool:
         """Whether it is a service that nobody uses without a key."""
         return bool(self.key_variable)
-
-    @property
-    def works(self) -> bool:
-        """Whether an agent can speak to it yet."""
-        return self.api_mode is None or self.api_mode in WORKING_API_MODES
 
 
 PROVIDERS: dict[str, KnownProvider] = {

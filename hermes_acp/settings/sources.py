@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
-from hermes_acp.config import CHECKS, WORKING_API_MODES, check_value
+from hermes_acp.config import API_MODES, CHECKS, check_value
 from hermes_acp.errors import ConfigError
 
 LEVELS = ("debug", "info", "warning", "error")
@@ -27,12 +27,7 @@ OPTIONS = (
     Option("model.provider", "--provider", "HERMES_ACP_PROVIDER", "who answers: openai, openrouter, ollama, …"),
     Option("model.name", "--model", "HERMES_ACP_MODEL", "the model's name"),
     Option("model.base_url", "--base-url", "HERMES_ACP_BASE_URL", "the address of the model's API"),
-    Option(
-        "model.api_mode",
-        "--api-mode",
-        "HERMES_ACP_API_MODE",
-        ", ".join(WORKING_API_MODES),
-    ),
+    Option("model.api_mode", "--api-mode", "HERMES_ACP_API_MODE", ", ".join(API_MODES)),
     Option("model.context_window", "", "HERMES_ACP_CONTEXT_WINDOW", "how many tokens the model can hold"),
     Option("agent.auto_title", "", "HERMES_ACP_AUTO_TITLE", "whether the model names sessions: true or false"),
     Option("approvals.mode", "--mode", "HERMES_ACP_MODE", "ask, accept_edits or plan, at the start of a session"),

@@ -9,10 +9,10 @@ from hermes_acp.errors import ConfigError
 
 
 def api_of(mode: str) -> Api[Any, Any]:
-    """The API of a mode that works.
+    """The API of a mode.
 
     Raises:
-        ConfigError: the mode does not work yet.
+        ConfigError: there is no such mode.
     """
     match mode:
         case "chat_completions":
@@ -28,4 +28,4 @@ def api_of(mode: str) -> Api[Any, Any]:
 
             return anthropic_messages.API
         case other:
-            raise ConfigError(f"The API mode {other!r} is not supported yet; use chat_completions.")
+            raise ConfigError(f"model.api_mode: there is no API {other!r}")
