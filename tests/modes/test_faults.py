@@ -8,7 +8,7 @@ import pytest
 
 from hermes_acp.agent.providers import reading
 from hermes_acp.agent.providers.retry import Backoff
-from hermes_acp.config import WORKING_API_MODES
+from hermes_acp.config import API_MODES
 from hermes_acp.events import ReasoningDelta, StatusChanged, ToolDrafted, ToolFinished
 from hermes_acp.messages import user
 from tests.fakes.model_server import Call, ModelServer, Raw, Reply, Say, Status
@@ -69,17 +69,24 @@ class Script:
         return Raw((pieces.head + b"".join(pieces.deltas) + (pieces.end if end is None else end),))
 
 
-@pytest.fixture(params=WORKING_API_MODES)
+@pytest.fixture(params=API_MODES)
 def mode(request):
     return request.param
 
 
 @pytest.fixture
-async def held(mode, tmp_path):
+def patience(request):
+    """Seconds that a stream may stand still: few only where it does, since a loaded machine is slow too."""
+    fault = request.node.callspec.params.get("fault")
+    return STALL if fault is not None and fault.kind == "stalled" else 20.0
+
+
+@pytest.fixture
+async def held(mode, tmp_path, patience):
     """Holds a turn with a model that answers as scripted; gives the stage and the server."""
     async with AsyncExitStack() as stack:
         server = await stack.enter_async_context(ModelServer("(the script is over)"))
-        place = endpoint(server.url, stall_timeout=STALL)
+        place = endpoint(server.url, stall_timeout=patience)
         provider = await stack.enter_async_context(connected(mode, place, QUICK))
         stage = await stack.enter_async_context(staged(provider, tmp_path / "project", Talk((), (), "")))
 

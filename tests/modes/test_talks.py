@@ -4,13 +4,13 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from hermes_acp.config import WORKING_API_MODES
+from hermes_acp.config import API_MODES
 from tests.fakes.model_server import ModelServer
 from tests.modes.stage import connected, endpoint, play, staged
 from tests.modes.talks import TALKS, told
 
 
-@pytest.mark.parametrize("mode", WORKING_API_MODES)
+@pytest.mark.parametrize("mode", API_MODES)
 @pytest.mark.parametrize("name", [name for name in TALKS if name != "fallback"])
 async def test_a_conversation_leaves_the_same_messages_in_every_mode(tmp_path, mode, name):
     talk = TALKS[name]
