@@ -48,3 +48,8 @@ def head_and_tail(text: str, limit: int) -> str:
         return text
     half = max(limit - _NOTE_LENGTH, 0) // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[len(text) - half :]}"
+
+
+def words(text: str) -> frozenset[str]:
+    """The words of a text, for tables that are easier to read as one."""
+    return frozenset(text.split())

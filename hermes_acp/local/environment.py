@@ -36,6 +36,11 @@ def for_command(tag: str) -> dict[bytes, bytes]:
     return kept
 
 
+def search_path() -> str:
+    """Where a command looks for programs: its PATH."""
+    return os.fsdecode(os.environb.get(b"PATH", _DEFAULT_PATH))
+
+
 def shell(line: str) -> tuple[bytes, ...]:
     """The program and arguments that run a shell command line, found whatever PATH is.
 

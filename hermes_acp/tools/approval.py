@@ -74,7 +74,7 @@ class Approvals:
     def _concern(self, action: Action, roots: tuple[Path, ...]) -> str:
         match action.effect:
             case "execute":
-                return "This runs a command."
+                return action.judged.concern if action.judged else "This runs a command."
             case "edit":
                 return self._edit_concern(action, roots)
             case "read":

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from hermes_acp.cards import Diff, Effect, Location, ToolKind, ToolResult
 from hermes_acp.host import Host, Nobody
+from hermes_acp.tools.safety.judging import Judged
 from hermes_acp.workspace import Show, Workspace
 
 
@@ -33,7 +34,7 @@ class Action:
 
     `run` does exactly what the other fields say, or raises `ToolError`: it is bound to what was read when
     the call was made ready, and refuses when that has changed since. `paths` are resolved; a call whose
-    `effect` is "execute" has its `command` text.
+    `effect` is "execute" has its `command` text, exactly as it will run, and what was `judged` of it.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Action:
     effect: Effect
     paths: tuple[Path, ...] = ()
     command: str = ""
+    judged: Judged | None = None
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
 

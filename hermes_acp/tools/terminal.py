@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import signal
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from pydantic import Field
 
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
+from hermes_acp.local import paths
+from hermes_acp.local.environment import search_path
 from hermes_acp.text import visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
-from hermes_acp.workspace import Command, Completed
+from hermes_acp.tools.safety.judging import Judged, Place, judge
+from hermes_acp.workspace import Command, Completed, Workspace
 
 _USUAL = 120
 _LONGEST = 3_600
@@ -41,12 +46,40 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
         raise ToolError("The command is blank; give a shell command line.")
     if "\0" in args.command:
         raise ToolError("The command holds a NUL character; no program can be given one. Nothing was run.")
-    if args.background:
-        begin = partial(_start, Command(args.command, ctx.workspace.cwd, math.inf), ctx)
-        return Action(f"In the background: {title(args.command)}", begin, "execute", command=args.command)
+    judged = await judge_here(args.command, ctx.workspace)
     seconds = min(max(args.timeout, 1), _LONGEST) if math.isfinite(args.timeout) else _USUAL
-    command = Command(args.command, ctx.workspace.cwd, seconds)
-    return Action(title(args.command), partial(_run, command, ctx), "execute", command=args.command)
+    command = Command(judged.line, ctx.workspace.cwd, math.inf if args.background else seconds)
+    run = partial(_start if args.background else _run, command, ctx)
+    return Action(
+        f"In the background: {title(args.command)}" if args.background else title(args.command),
+        partial(_unchanged, args.command, judged, ctx.workspace, run),
+        "execute",
+        command=judged.line,
+        judged=judged,
+    )
+
+
+async def judge_here(line: str, workspace: Workspace) -> Judged:
+    """What a command line would do in the session's folder."""
+    place = Place(workspace.cwd, workspace.roots, search_path())
+    return await asyncio.to_thread(judge, line, place)
+
+
+async def _unchanged(
+    line: str, judged: Judged, workspace: Workspace, run: Callable[[], Awaitable[ToolResult]]
+) -> ToolResult:
+    """Run a command if what was known to only read still does: links and programs may have changed meanwhile.
+
+    Raises:
+        ToolError: it does not, or the session's folder is another one.
+    """
+    now = await judge_here(line, workspace)
+    if (
+        not set(judged.reading) <= set(now.reading)
+        or await asyncio.to_thread(paths.real, workspace.cwd) != workspace.cwd
+    ):
+        raise ToolError("What this command would read has changed since it was judged. Nothing was run.")
+    return await run()
 
 
 async def _start(command: Command, ctx: ToolContext) -> ToolResult:

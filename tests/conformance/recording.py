@@ -124,7 +124,7 @@ async def _with_everything(editor: Editor, model: ModelServer, project: Path) ->
     session = await editor.new_session(project, mcpServers=[SERVER])
     model.say(
         Say(calls=[Call("patch", {"path": "a.txt", "old_text": "one", "new_text": "two"})]),
-        Say(calls=[Call("terminal", {"command": "echo hi"})]),
+        Say(calls=[Call("terminal", {"command": "echo hi; exit 0"})]),
         "Done.",
     )
     await editor.prompt(session, "edit and run")

@@ -29,7 +29,7 @@ async def test_68_an_edit_goes_through_the_editor_whatever_it_answers_to_the_wri
 
     model.say(
         Say(calls=[Call("patch", {"path": "a.txt", "old_text": "one", "new_text": "two"})]),
-        Say(calls=[Call("terminal", {"command": "true"})]),
+        Say(calls=[Call("terminal", {"command": "exit 0"})]),
         "Done.",
     )
     async with open_editor(tmp_path / "home", model.url) as editor:

@@ -31,7 +31,7 @@ async def test_54_each_call_is_reported_with_an_id_of_its_own_a_name_its_input_a
 
 
 async def test_55_pending_then_asked_then_in_progress_then_the_end(editor, model, project):
-    model.say(Say(calls=[Call("write_file", {"path": "a", "content": "x"}), Call("terminal", {"command": "true"})]))
+    model.say(Say(calls=[Call("write_file", {"path": "a", "content": "x"}), Call("terminal", {"command": "exit 0"})]))
     when_asked = []
     allow = editor.handlers["session/request_permission"]
 
@@ -48,7 +48,7 @@ async def test_55_pending_then_asked_then_in_progress_then_the_end(editor, model
 
 async def test_56_a_cancelled_card_ends_failed_live_and_replayed(editor, model, project):
     editor.handlers["session/request_permission"] = never
-    model.say(Say(calls=[Call("terminal", {"command": "true"}), Call("terminal", {"command": "false"})]))
+    model.say(Say(calls=[Call("terminal", {"command": "exit 0"}), Call("terminal", {"command": "exit 1"})]))
     session = await editor.new_session(project)
     prompt = editor.begin_prompt(session, "go")
     await editor.wait_line(lambda line: line.get("method") == "session/request_permission" and of(line, session))

@@ -169,7 +169,7 @@ async def test_what_was_allowed_always_in_the_source_asks_again_in_the_fork(edit
         return {"outcome": {"outcome": "selected", "optionId": "allow_always"}}
 
     editor.handlers["session/request_permission"] = answer
-    call = Say(calls=[Call("terminal", {"command": "echo a"})])
+    call = Say(calls=[Call("terminal", {"command": "touch a"})])
     model.say(call, "Done.", call, "Done.")
     session = await editor.new_session(project)
     await editor.prompt(session, "go")

@@ -72,7 +72,7 @@ async def test_accept_edits_asks_for_commands_and_for_files_outside(editor, mode
         Say(calls=[Call("write_file", {"path": str(outside), "content": "x\n"})]),
         Say(calls=[Call("write_file", {"path": ".env", "content": "x\n"})]),
         Say(calls=[Call("write_file", {"path": ".git/hooks/post-commit", "content": "x\n"})]),
-        Say(calls=[Call("terminal", {"command": "true"})]),
+        Say(calls=[Call("terminal", {"command": "exit 0"})]),
         "Done.",
     )
     asked = []

@@ -91,7 +91,7 @@ async def test_an_edit_shows_its_diff_in_the_question_and_lands_on_the_disk(edit
 
 
 async def test_a_card_is_pending_while_the_question_is_open(editor, model, project):
-    model.say(Say(calls=[Call("terminal", {"command": "echo hi"})]), "Done.")
+    model.say(Say(calls=[Call("terminal", {"command": "echo hi; exit 0"})]), "Done.")
     states_when_asked = []
 
     def answer(params):
@@ -163,15 +163,17 @@ async def test_always_covers_the_exact_command_in_this_session_only(editor, mode
         return choose("allow_always")(params)
 
     editor.handlers["session/request_permission"] = answer
-    run = [Say(calls=[Call("terminal", {"command": command})]) for command in ("echo a", "echo a", "echo a; echo b")]
+    run = [
+        Say(calls=[Call("terminal", {"command": command})]) for command in ("touch a", "touch a", "touch a; touch b")
+    ]
     model.say(*run, "Done.")
     first = await editor.new_session(project)
     await editor.prompt(first, "run")
-    assert asked == ["echo a", "echo a; echo b"]
+    assert asked == ["touch a", "touch a; touch b"]
     model.say(run[0], "Done.")
     second = await editor.new_session(project)
     await editor.prompt(second, "run")
-    assert asked == ["echo a", "echo a; echo b", "echo a"]
+    assert asked == ["touch a", "touch a; touch b", "touch a"]
 
 
 async def test_every_update_precedes_the_answer_of_its_prompt(editor, model, project):

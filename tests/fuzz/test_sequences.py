@@ -63,7 +63,7 @@ def reply(body):
     """A question, a read and text, so that a turn has several moments."""
     last = body["messages"][-1]
     if last["role"] == "user" and str(last["content"]).startswith(("go 0", "go 1")):
-        calls = [Call("read_file", {"path": "a.txt"}), Call("terminal", {"command": "true"})]
+        calls = [Call("read_file", {"path": "a.txt"}), Call("terminal", {"command": "exit 0"})]
         return Say(text=["I look. "], calls=calls, token_delay=0.002)
     return Say(text=["a ", "b ", "c "], token_delay=0.002)
 

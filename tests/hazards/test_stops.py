@@ -12,7 +12,7 @@ pytestmark = pytest.mark.slow
 
 def cancelled_question(editor):
     editor.handlers["session/request_permission"] = choose("cancelled")
-    return Say(calls=[Call("terminal", {"command": "true"})])
+    return Say(calls=[Call("terminal", {"command": "exit 0"})])
 
 
 ENDS = {
@@ -76,7 +76,7 @@ async def test_x5_an_editor_that_never_answers_our_requests_gets_the_answers_to_
     editor.handlers["session/request_permission"] = lambda params: asyncio.Event().wait()
     model.script(
         lambda body: (
-            Say(calls=[Call("terminal", {"command": "true"})]) if "Ask." in str(body["messages"][-1]) else "Done."
+            Say(calls=[Call("terminal", {"command": "exit 0"})]) if "Ask." in str(body["messages"][-1]) else "Done."
         )
     )
     asking, other = [await editor.new_session(project) for _ in range(2)]

@@ -44,7 +44,7 @@ async def test_o1_no_update_of_a_turn_comes_after_its_answer(model, project, tmp
 @shared
 async def test_o4_a_card_is_not_in_progress_before_it_is_approved(one_editor, one_model, project):
     """Several calls in one reply: each waits for its own approval, whatever became of the one before."""
-    commands = [Call("terminal", {"command": f"echo {n}"}) for n in range(3)]
+    commands = [Call("terminal", {"command": f"echo {n}; exit 0"}) for n in range(3)]
     one_model.say(Say(calls=[*commands, Call("write_file", {"path": "a", "content": "x"})]), "Done.")
     seen = []
     choices = iter(["allow_once", "reject_once", "allow_once", "allow_once"])

@@ -48,7 +48,7 @@ async def test_nothing_is_run_before_it_was_judged_and_what_runs_is_what_was_jud
     prepare: Prepare, folder: Path
 ) -> None:
     action = await prepare("terminal", command=" touch ran\n")
-    assert (action.effect, action.command) == ("execute", " touch ran\n")
+    assert (action.effect, action.command) == ("execute", "touch ran")
     assert not (folder / "ran").exists()
     await action.run()
     assert (folder / "ran").exists()
@@ -69,12 +69,6 @@ async def test_the_title_is_the_command_with_nothing_hidden(prepare: Prepare) ->
     assert padded.endswith("; pwn a")
     assert "…" in padded
     assert len(padded) <= 200
-
-
-@pytest.mark.parametrize(("given", "seconds"), [(0, 1), (-3, 1), (120_000, 3600), ("45", 45)])
-async def test_a_timeout_out_of_range_is_brought_into_it(prepare: Prepare, given: object, seconds: float) -> None:
-    action = await prepare("terminal", command="true", timeout=given)
-    assert action.run.args[0].timeout == seconds
 
 
 async def test_binary_output_reaches_the_model_as_valid_text(call: Call) -> None:
@@ -99,8 +93,13 @@ async def test_keys_do_not_reach_commands(call: Call, monkeypatch: pytest.Monkey
     assert "CANARY" not in (await call("terminal", command="env; cat /proc/self/environ")).text
 
 
-@pytest.mark.parametrize("timeout", ["nan", "inf", "-inf", float("nan"), 1e309])
-async def test_a_timeout_that_is_no_number_is_the_usual_one(timeout: object, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [(0, 1), (-3, 1), (120_000, 3600), ("45", 45), *((wrong, 120) for wrong in ("nan", "inf", "-inf", 1e309))],
+)
+async def test_a_timeout_out_of_range_is_brought_into_it_and_one_that_is_no_number_is_the_usual_one(
+    given: object, seconds: float, tmp_path: Path
+) -> None:
     limits: list[float] = []
 
     class Recording(LocalWorkspace):
@@ -110,8 +109,8 @@ async def test_a_timeout_that_is_no_number_is_the_usual_one(timeout: object, tmp
 
     workspace = Recording(tmp_path)
     tool = discover()["terminal"]
-    args = tool.params.model_validate({"command": "true", "timeout": timeout})
+    args = tool.params.model_validate({"command": "true", "timeout": given})
     result = await (await tool.prepare(args, ToolContext("call_1", workspace))).run()
     await workspace.aclose()
     assert not result.is_error
-    assert limits == [120]
+    assert limits == [seconds]

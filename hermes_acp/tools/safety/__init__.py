@@ -1,1 +1,1 @@
-"""What is safe to do unasked: pure judgements, no I/O."""
+"""What is safe to do unasked: command lines are read, judged part by part, and written again as they were judged."""

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Iterable
 from pathlib import Path
 
-_SECRET_NAMES = (
+SECRET_NAMES = (
     ".env",
     ".env.*",
     "*.pem",
@@ -28,7 +28,7 @@ _SECRET_NAMES = (
     "credentials.json",
     "secrets.*",
 )
-_SECRET_FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".mozilla", ".password-store"})
+SECRET_FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".mozilla", ".password-store"})
 _HARMLESS_NAMES = frozenset({".env.example", ".env.sample", ".env.template"})
 _STEERING_FOLDERS = frozenset({".git", ".hg", ".svn"})
 
@@ -43,9 +43,9 @@ def is_secret(path: Path) -> bool:
     name = path.name.casefold()
     if name in _HARMLESS_NAMES:
         return False
-    if any(fnmatch.fnmatchcase(name, pattern) for pattern in _SECRET_NAMES):
+    if any(fnmatch.fnmatchcase(name, pattern) for pattern in SECRET_NAMES):
         return True
-    return any(part.casefold() in _SECRET_FOLDERS for part in path.parts)
+    return any(part.casefold() in SECRET_FOLDERS for part in path.parts)
 
 
 def steers_tools(path: Path) -> bool:

@@ -1,0 +1,178 @@
+"""Judges a command line: what it would run, whether all of it only reads, and how it runs then."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from hermes_acp.errors import ToolError
+from hermes_acp.local import paths, ripgrep
+from hermes_acp.tools.safety import git, special
+from hermes_acp.tools.safety.grammar import CommandList, Opaque, Words, quoted, read
+from hermes_acp.tools.safety.reach import Reach, ReachesOut, Unproven
+from hermes_acp.tools.safety.readers import READERS
+
+Standing = Literal["reads", "reaches_out", "unproven", "unknown"]
+"""What is known of a simple command: it only reads; it only reads, but elsewhere; it is a program of which only some
+uses are harmless, and this one is not among them; nothing."""
+
+_VERSIONED = re.compile(r"python3\.[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A simple command: its words, what is known of it, why it is not known to read only, and the words that it runs
+    with where it does."""
+
+    words: Words
+    standing: Standing
+    concern: str = ""
+    hardened: Words = ()
+
+    @property
+    def is_itself(self) -> bool:
+        """Whether it only reads as it was written, without words that were added."""
+        return self.standing == "reads" and (self.words[0] == "cd" or self.hardened[1:] == self.words[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A command line as the gate sees it: exactly what will run, its parts (none: it could not be taken apart), and
+    why it is not known to read only ("": it is)."""
+
+    line: str
+    parts: tuple[Part, ...] = ()
+    concern: str = ""
+
+    @property
+    def reading(self) -> tuple[Part, ...]:
+        """The parts that only read."""
+        return tuple(part for part in self.parts if part.standing == "reads")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command line would run: the folder, the session's folders, and the value of PATH."""
+
+    cwd: Path
+    roots: tuple[Path, ...]
+    path: str
+
+
+def judge(line: str, place: Place) -> Judged:
+    """Judge a command line. Looks at the disk, and belongs in a thread."""
+    try:
+        commands = read(line)
+    except Opaque as reason:
+        return Judged(line, concern=f"This could not be judged as a whole, because {reason}.")
+    parts = tuple(_parts(commands, place))
+    concern = next((part.concern for part in parts if part.standing != "reads"), "")
+    if concern:
+        return Judged(commands.text(), parts, concern)
+    return Judged(replace(commands, commands=tuple(part.hardened for part in parts)).text(), parts)
+
+
+def _parts(commands: CommandList, place: Place) -> Iterator[Part]:
+    """Each command, judged where it will stand. `cd` is known only at the very beginning: anywhere else it may or may
+    not come to run, and what follows would stand in a folder that nobody can tell."""
+    reach = Reach(place.cwd, place.roots)
+    joints = (*commands.joints, "&&")
+    beginning = True
+    for words, joint in zip(commands.commands, joints, strict=True):
+        beginning = beginning and words[0] == "cd" and joint == "&&"
+        if beginning:
+            part, reach = _change_folder(words, reach)
+        else:
+            part = _judge(words, reach, place.path)
+        yield part
+
+
+def _change_folder(words: Words, reach: Reach) -> tuple[Part, Reach]:
+    try:
+        if len(words) != 2 or words[1].startswith("-"):
+            raise Unproven("it is not clear where cd leads")
+        folder = reach.check(words[1])
+        if not (os.path.isdir(paths.encode(folder)) and os.access(paths.encode(folder), os.X_OK)):
+            raise Unproven(f"{words[1]} is no folder")
+    except Unproven as reason:
+        return _unproven(words, reason), reach
+    return Part(words, "reads", hardened=("cd", str(folder))), replace(reach, cwd=folder)
+
+
+def _judge(words: Words, reach: Reach, path: str) -> Part:
+    try:
+        hardened = _hardened(words, reach, path)
+    except Unproven as reason:
+        return _unproven(words, reason)
+    if not hardened:
+        return Part(words, "unknown", f"{_named(words)} is not among the programs that only read.")
+    return Part(words, "reads", hardened=hardened)
+
+
+def _unproven(words: Words, reason: Unproven) -> Part:
+    standing: Standing = "reaches_out" if isinstance(reason, ReachesOut) else "unproven"
+    return Part(words, standing, f"{_named(words)}: {reason}.")
+
+
+def _named(words: Words) -> str:
+    text = quoted(words[:1])
+    return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def _hardened(words: Words, reach: Reach, path: str) -> Words:
+    """The words that a command which only reads runs with; none for a program that is not known.
+
+    Raises:
+        Unproven: the program is known, but this use of it is not known to be harmless.
+    """
+    name, arguments = os.path.basename(words[0]), words[1:]
+    if words[0] in special.BUILTINS:
+        special.BUILTINS[name](arguments, reach)
+        return words
+    if name == "git":
+        return git.hardened(arguments, reach, _program(words[0], reach, path), _program("env", reach, path))
+    if check := special.PROGRAMS.get(name):
+        check(arguments, reach)
+        return _program(words[0], reach, path), *arguments
+    if reader := READERS.get(name):
+        found = reader.options.sort(arguments)
+        reader.operands(found, reach)
+        for named in found.paths:
+            reach.check(named)
+        return _program(words[0], reach, path), *reader.harden(found, arguments)
+    if (name in special.VERSIONED or _VERSIONED.fullmatch(name)) and len(arguments) == 1:
+        special.version(arguments, reach)
+        return _of_the_system(_program(words[0], reach, path)), *arguments
+    return ()
+
+
+def _of_the_system(program: str) -> str:
+    if os.path.dirname(program) not in special.SYSTEM_FOLDERS:
+        raise Unproven(f"{program} may be a switch between versions")
+    return program
+
+
+def _program(written: str, reach: Reach, path: str) -> str:
+    """The absolute path of a program that may be started.
+
+    Raises:
+        Unproven: it is none of the system's, or the session could have put it there.
+    """
+    folder, name = os.path.split(written)
+    if not folder:
+        return reach.program(name, f"{path}:{_beside_us()}" if name == "rg" else path)
+    if folder not in (*path.split(":"), *special.SYSTEM_FOLDERS) or not os.path.isabs(folder):
+        raise Unproven(f"{written} is not where programs are")
+    return reach.program(name, folder)
+
+
+def _beside_us() -> str:
+    """The folder of the ripgrep that came with the package, for a machine that has no other."""
+    try:
+        return os.path.dirname(os.fsdecode(ripgrep.program()))
+    except ToolError:
+        return "/nowhere"
