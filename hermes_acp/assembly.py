@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hermes_acp.agent.loop import Agent
+from hermes_acp.agent.model_table import KnownModel, known_model
 from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.providers.apis import api_of
 from hermes_acp.agent.providers.base import Provider
@@ -63,7 +64,7 @@ class Models:
         """
         if model not in self._agents:
             self._agents[model] = self._build(model)
-        return replace(self._agents[model], window=self._window(model))
+        return replace(self._agents[model], model=self._known(model))
 
     def warm(self, listed: Callable[[], None]) -> None:
         """Load what the first prompt will need, then ask for the list of models, without waiting for it.
@@ -92,10 +93,12 @@ class Models:
         else:
             listed()
 
-    def _window(self, model: str) -> int:
-        """The size of a model's context: the person's word for the configured one, else the endpoint's."""
+    def _known(self, model: str) -> KnownModel:
+        """What is known of a model; of its window the person's word counts most, then the endpoint's."""
+        known = known_model(model, self.endpoint.base_url)
         told = self._listed[model].window if model in self._listed else 0
-        return (self.endpoint.context_window if model == self.endpoint.model else 0) or told
+        own = self.endpoint.context_window if model == self.endpoint.model else 0
+        return replace(known, window=own or told or known.window)
 
     def _sees_images(self, model: str) -> bool:
         if model == self.endpoint.model:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hermes_acp.agent.gauge import Gauge
 from hermes_acp.agent.history import close_open_turn
 from hermes_acp.agent.store.journal import Journal
 from hermes_acp.agent.store.records import now
@@ -34,8 +35,19 @@ class Conversation:
     thought_level: str = ""
     messages: list[Message] = field(default_factory=list)
     toolbox: Toolbox = field(default_factory=dict)
+    gauge: Gauge = field(default_factory=Gauge)
     flush: Callable[[], None] = lambda: None
+    _cost: float | None = 0.0
     _turn_start: int = 0
+
+    @property
+    def cost(self) -> float | None:
+        """US dollars spent in the session; None when the price of a call was not known."""
+        return self._cost
+
+    def spend(self, cost: float | None) -> None:
+        """Add what a model call cost; one of unknown price makes the sum unknown."""
+        self._cost = None if cost is None or self._cost is None else self._cost + cost
 
     def begin(self, prompt: UserMessage) -> None:
         """Open a turn with what the person said."""
@@ -63,14 +75,19 @@ class Conversation:
         """Append the results of the last reply, already recorded, in call order."""
         self.messages.extend(results)
 
-    def replace(self, messages: Sequence[Message]) -> None:
-        """Let the model see exactly these messages from now on; their roles are in order. Not within a turn."""
-        self.messages[:] = messages
-        self.journal.begin_segment(messages)
-
     def turn(self) -> Sequence[Message]:
         """The messages of the turn so far, its prompt first."""
         return self.messages[self._turn_start :]
+
+    def replace(self, messages: Sequence[Message]) -> None:
+        """Let the model see exactly these messages from now on; their roles are in order.
+
+        Within a turn they end as those before did, with the turn's prompt and what follows on it.
+        """
+        start = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], UserMessage)), 0)
+        self.messages[:] = messages
+        self._turn_start = start
+        self.journal.begin_segment(messages, len(messages) - start)
 
     def forget_turn(self) -> None:
         """Take the turn out of what the model sees: a refused prompt and all after it (ACP, StopReason)."""

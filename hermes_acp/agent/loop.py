@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
 
-from hermes_acp.agent.context_engine import ContextEngine, WholeHistory
+from hermes_acp.agent.compacting import Compactor
+from hermes_acp.agent.context_compressor import ContextCompressor
+from hermes_acp.agent.context_engine import ContextEngine
 from hermes_acp.agent.conversation import Conversation, Toolbox
-from hermes_acp.agent.drafts import Drafts
 from hermes_acp.agent.execution import CANCELLED, Step
 from hermes_acp.agent.history import without_blank_parts
+from hermes_acp.agent.model_calls import ModelCalls
+from hermes_acp.agent.model_table import UNKNOWN, KnownModel
+from hermes_acp.agent.providers.answers import answer_of
 from hermes_acp.agent.providers.base import Provider, Reply, Request, Usage, new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.waiting import finishing, uncancelled
 from hermes_acp.errors import ProviderError
-from hermes_acp.events import (
-    ReasoningDelta,
-    StatusChanged,
-    StepFinished,
-    TextDelta,
-    ToolDrafted,
-    ToolFinished,
-    UsageChanged,
-    UserPrompted,
-)
+from hermes_acp.events import StatusChanged, StepFinished, TextDelta, UserPrompted
 from hermes_acp.host import Host
-from hermes_acp.messages import AssistantMessage, ToolMessage, UserMessage
+from hermes_acp.messages import AssistantMessage, ToolMessage, UserMessage, user
 from hermes_acp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -43,24 +37,34 @@ _BUDGET_USED = (
     "The number of model calls allowed for this turn is used up. Do not call tools. "
     "Summarise for the user what was done, what was found and what is left to do."
 )
-_DELTAS_BETWEEN_WAITS = 64
+_SUMMARISER = (
+    "You summarise conversations between a user and a coding agent, completely and without inventing anything."
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
     """What answers: a model, its tools, and how much it may do.
 
-    `build_system` makes the system prompt of a session; `max_calls` are model calls a turn; `window` is the
-    model's context in tokens, 0 when unknown; `titles`: whether the model is asked what to call a session.
+    `build_system` makes the system prompt of a session; `max_calls` are model calls a turn; `model` is
+    what is known of the model; `titles`: whether the model is asked what to call a session.
     """
 
     provider: Provider
     toolbox: Toolbox
     build_system: Callable[[Workspace], Awaitable[str]]
-    engine: ContextEngine = field(default_factory=WholeHistory)
+    engine: ContextEngine = field(default_factory=ContextCompressor)
     max_calls: int = 500
-    window: int = 0
+    model: KnownModel = UNKNOWN
     titles: bool = False
+
+    async def summarise(self, question: str) -> str:
+        """The answer of the model that makes summaries.
+
+        Raises:
+            ProviderError: it gave none.
+        """
+        return await answer_of(self.provider, Request(_SUMMARISER, [user(question)]))
 
     def every_tool(self, talk: Conversation) -> Toolbox:
         """The tools of a conversation: the agent's and the session's own."""
@@ -107,7 +111,11 @@ async def run_turn(
     talk.flush = stage.flush
     async with finishing(lambda: _close(talk, stage)):
         await uncancelled(talk.journal.commit())
-        return await _Turn(agent, talk, stage).run()
+        return await _Turn(agent, talk, stage, _model_calls(agent, talk, stage)).run()
+
+
+def _model_calls(agent: Agent, talk: Conversation, host: RecordedHost) -> ModelCalls:
+    return ModelCalls(agent, talk, host, Compactor(agent.engine, talk, host, agent.summarise))
 
 
 async def _close(talk: Conversation, stage: RecordedHost) -> None:
@@ -122,21 +130,25 @@ async def _close(talk: Conversation, stage: RecordedHost) -> None:
 
 @dataclass(slots=True)
 class _Turn:
-    """The moving parts of one turn: calls made, tokens used, replies that led nowhere."""
+    """The moving parts of one turn: its model calls, and the replies in a row that led nowhere."""
 
     agent: Agent
     talk: Conversation
     host: RecordedHost
-    calls: int = 0
+    model: ModelCalls
     useless: int = 0
-    usage: Usage = field(default_factory=Usage)
 
     async def run(self) -> TurnResult:
+        result = await self._run()
+        await self.model.turn_ended()
+        return result
+
+    async def _run(self) -> TurnResult:
         if not self.talk.system:
             self.talk.set_system(await self.agent.build_system(self.talk.workspace))
         notes: tuple[str, ...] = ()
-        while self.calls < self.agent.max_calls:
-            reply = await self._ask(*notes)
+        while self.model.count < self.agent.max_calls:
+            reply = await self.model.ask(*notes)
             notes = ()
             if reply.message.tool_calls and reply.finish != "refusal":
                 await self._act(reply)
@@ -149,43 +161,6 @@ class _Turn:
                 return self._result("partial", "")
         return await self._summarise()
 
-    async def _ask(self, *notes: str, tool_choice: Literal["auto", "none"] = "auto") -> Reply:
-        self.host.emit(StatusChanged("thinking"))
-        request = Request(
-            system=self.talk.system,
-            messages=await self.agent.engine.fit(self.talk.messages),
-            tools=[tool.schema() for tool in self.agent.tools(self.talk).values()],
-            notes=notes,
-            tool_choice=tool_choice,
-            thought_level=self.talk.thought_level,
-        )
-        self.calls += 1
-        reply = await self._stream(request)
-        self._count(reply.usage)
-        return reply
-
-    async def _stream(self, request: Request) -> Reply:
-        drafts = Drafts(self.host, self.agent.every_tool(self.talk))
-        async with finishing(drafts.close), aclosing(self.agent.provider.stream(request)) as deltas:
-            count = 0
-            async for delta in deltas:
-                if isinstance(delta, TextDelta | ReasoningDelta):
-                    self.host.emit(delta)
-                    count += 1
-                    if count % _DELTAS_BETWEEN_WAITS == 0:
-                        await self.host.ready()
-                elif isinstance(delta, Reply):
-                    if delta.finish != "refusal" and request.tool_choice != "none":
-                        drafts.complete(call.id for call in delta.message.tool_calls)
-                    return delta
-                elif isinstance(delta, ToolDrafted):
-                    drafts.open(delta)
-                elif isinstance(delta, ToolFinished):
-                    await drafts.drop(delta)
-                else:
-                    self.host.emit(delta)
-        raise ProviderError("The stream ended without a reply.", kind="incomplete")
-
     async def _act(self, reply: Reply) -> None:
         self.host.emit(StatusChanged("executing"))
         self.talk.add_reply(reply.message)
@@ -193,7 +168,7 @@ class _Turn:
         async with finishing(lambda: self._close_step(step)):
             await step.run()
         self.useless = 0 if step.understood else self.useless + 1
-        self.host.emit(StepFinished(self.calls, self.agent.max_calls, step.outcomes()))
+        self.host.emit(StepFinished(self.model.count, self.agent.max_calls, step.outcomes()))
 
     async def _close_step(self, step: Step) -> None:
         try:
@@ -206,14 +181,14 @@ class _Turn:
             self.talk.forget_turn()
             return self._result("refusal", reply.message.text)
         self.talk.add_reply(reply.message)
-        self.host.emit(StepFinished(self.calls, self.agent.max_calls))
+        self.host.emit(StepFinished(self.model.count, self.agent.max_calls))
         return self._result("max_tokens" if reply.finish == "length" else "end_turn", reply.message.text)
 
     async def _summarise(self) -> TurnResult:
         """The end of a turn whose calls are used up: one more call for a summary, else one made here."""
         self.host.emit(StatusChanged("budget", "The model calls of this turn are used up."))
         try:
-            reply = await self._ask(_BUDGET_USED, tool_choice="none")
+            reply = await self.model.ask(_BUDGET_USED, tool_choice="none")
             text = reply.message.text
         except ProviderError as error:
             log.warning("the model did not summarise: %s", error)
@@ -222,7 +197,7 @@ class _Turn:
             text = self._summary()
             self.host.emit(TextDelta(text, new_id("msg")))
         self.talk.add_reply(AssistantMessage(text))
-        self.host.emit(StepFinished(self.calls, self.agent.max_calls))
+        self.host.emit(StepFinished(self.model.count, self.agent.max_calls))
         return self._result("max_turn_requests", text)
 
     def _summary(self) -> str:
@@ -236,17 +211,4 @@ class _Turn:
         )
 
     def _result(self, stop: Stop, text: str) -> TurnResult:
-        return TurnResult(stop, text, self.calls, self.usage)
-
-    def _count(self, usage: Usage | None) -> None:
-        if usage is None:
-            return
-        total = self.usage
-        self.usage = Usage(
-            total.input + usage.input,
-            total.output + usage.output,
-            total.cached + usage.cached,
-            total.reasoning + usage.reasoning,
-        )
-        if self.agent.window:
-            self.host.emit(UsageChanged(usage.input + usage.output, self.agent.window))
+        return TurnResult(stop, text, self.model.count, self.model.usage)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import Unpack
 
 from hermes_acp.agent.store.codec import dump, encode_event, merged, recorded
 from hermes_acp.agent.store.database import transaction
-from hermes_acp.agent.store.queries import add_message, add_segment
+from hermes_acp.agent.store.queries import add_message, add_segment, newest_segment
 from hermes_acp.agent.store.records import Changes, StoredMessage
 from hermes_acp.agent.store.thread import StoreThread
 from hermes_acp.errors import StoreError
@@ -47,10 +47,18 @@ class _Changed:
 
 @dataclass(frozen=True, slots=True)
 class _Replaced:
-    """The model sees these messages from now on, in a segment of their own."""
+    """The model sees these messages from now on, in a segment of their own; the last `of_turn` belong to the turn
+    that runs."""
 
     segment_id: str
-    messages: tuple[StoredMessage, ...]
+    turn: int
+    messages: tuple[Message, ...]
+    of_turn: int
+
+    def stored(self) -> Iterator[StoredMessage]:
+        earlier = len(self.messages) - self.of_turn
+        for index, message in enumerate(self.messages):
+            yield StoredMessage(self.turn if index >= earlier else self.turn - 1, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +93,6 @@ class Journal:
         self._pending: list[_Fact] = []
         self._written = 0
         # Touched by the store thread alone.
-        self._place = place
         self._rows = _Rows()
 
     @property
@@ -121,11 +128,16 @@ class Journal:
         """Forget the messages of the current turn; what was shown of it stays in the transcript."""
         self._note(_Dropped(self._turn))
 
-    def begin_segment(self, messages: Sequence[Message]) -> None:
+    def begin_segment(self, messages: Sequence[Message], of_turn: int = 0) -> None:
         """Note that the model sees exactly these messages from now on: they begin a segment of the session, whose
-        parent is the one before. The transcript goes on."""
+        parent is the one before. The transcript goes on.
+
+        Args:
+            messages: all of them.
+            of_turn: so many of them, the last ones, belong to the turn that runs.
+        """
         self._segment_id = str(uuid.uuid4())
-        self._note(_Replaced(self._segment_id, tuple(StoredMessage(self._turn, message) for message in messages)))
+        self._note(_Replaced(self._segment_id, self._turn, tuple(messages), of_turn))
 
     def update(self, **changes: Unpack[Changes]) -> None:
         """Note new values of the session's own fields; `options` replaces all of them."""
@@ -155,8 +167,8 @@ class Journal:
             return
         with transaction(connection, durable):
             _touch(connection, self._session_id)
-            place, rows = _write_facts(connection, self._place, facts, self._rows)
-        self._place, self._rows = place, rows
+            rows = _write_facts(connection, self._session_id, facts, self._rows)
+        self._rows = rows
         del self._pending[: len(facts)]
         self._written += len(facts)
 
@@ -168,32 +180,34 @@ def _touch(connection: sqlite3.Connection, session_id: str) -> None:
         raise StoreError("This session has been deleted; what is said in it is no longer kept.")
 
 
-def _write_facts(
-    connection: sqlite3.Connection, place: Place, facts: Sequence[_Fact], rows: _Rows
-) -> tuple[Place, _Rows]:
-    """The place and the rows of the newest turn's messages after the facts have been written; `place` and `rows`
-    are those before."""
+def _write_facts(connection: sqlite3.Connection, session_id: str, facts: Sequence[_Fact], rows: _Rows) -> _Rows:
+    """The rows of the newest turn's messages after the facts have been written; `rows` are those before.
+
+    Messages go to the segment that is the newest now: another window may have begun it.
+    """
+    segment = newest_segment(connection, session_id)
     for fact in facts:
         match fact:
             case StoredMessage():
-                rows = rows.with_one(fact.turn, add_message(connection, place.segment_id, fact))
+                rows = rows.with_one(fact.turn, add_message(connection, segment, fact))
             case _Dropped(turn):
                 rows = _drop_messages(connection, turn, rows)
             case _Changed(changes):
-                _change_session(connection, place, changes)
-            case _Replaced(segment_id, messages):
-                place, rows = _begin_segment(connection, place, segment_id, messages), _Rows()
-    _write_shown(connection, place, [fact for fact in facts if isinstance(fact, _Shown)])
-    return place, rows
+                _change_session(connection, session_id, changes)
+            case _Replaced():
+                rows = _begin_segment(connection, session_id, segment, fact)
+                segment = fact.segment_id
+    _write_shown(connection, session_id, [fact for fact in facts if isinstance(fact, _Shown)])
+    return rows
 
 
-def _begin_segment(
-    connection: sqlite3.Connection, place: Place, segment_id: str, messages: Sequence[StoredMessage]
-) -> Place:
-    add_segment(connection, place.session_id, segment_id, place.segment_id)
-    for message in messages:
-        add_message(connection, segment_id, message)
-    return replace(place, segment_id=segment_id)
+def _begin_segment(connection: sqlite3.Connection, session_id: str, parent: str, fact: _Replaced) -> _Rows:
+    add_segment(connection, session_id, fact.segment_id, parent)
+    rows = _Rows(fact.turn)
+    for stored in fact.stored():
+        number = add_message(connection, fact.segment_id, stored)
+        rows = rows.with_one(stored.turn, number) if stored.turn == fact.turn else rows
+    return rows
 
 
 def _drop_messages(connection: sqlite3.Connection, turn: int, rows: _Rows) -> _Rows:
@@ -203,11 +217,11 @@ def _drop_messages(connection: sqlite3.Connection, turn: int, rows: _Rows) -> _R
     return _Rows()
 
 
-def _change_session(connection: sqlite3.Connection, place: Place, changes: Changes) -> None:
+def _change_session(connection: sqlite3.Connection, session_id: str, changes: Changes) -> None:
     values = [_column(value) for value in changes.values()]
     assignments = ", ".join(f"{name} = ?" for name in changes)
     if values:
-        connection.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", (*values, place.session_id))
+        connection.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", (*values, session_id))
 
 
 def _column(value: object) -> str | int:
@@ -216,12 +230,9 @@ def _column(value: object) -> str | int:
     return clean(value) if isinstance(value, str) else dump(value)
 
 
-def _write_shown(connection: sqlite3.Connection, place: Place, facts: Sequence[_Shown]) -> None:
+def _write_shown(connection: sqlite3.Connection, session_id: str, facts: Sequence[_Shown]) -> None:
     for turn, group in groupby(facts, lambda fact: fact.turn):
         connection.executemany(
             "INSERT INTO transcript (session_id, turn, kind, body) VALUES (?, ?, ?, ?)",
-            [
-                (place.session_id, turn, kind, body)
-                for kind, body in map(encode_event, merged(fact.event for fact in group))
-            ],
+            [(session_id, turn, kind, body) for kind, body in map(encode_event, merged(fact.event for fact in group))],
         )

@@ -1,0 +1,114 @@
+"""Compacts the context of a session when it is due, and says so."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from hermes_acp.agent.context_engine import Context, ContextEngine, ContextTooLarge, Moment
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.gauge import size_of_messages
+from hermes_acp.agent.history import repair
+from hermes_acp.agent.overflow import told_limit
+from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.agent.waiting import uncancelled
+from hermes_acp.errors import HermesError, ProviderError
+from hermes_acp.events import ContextCompacted, Notice, StatusChanged
+from hermes_acp.messages import Message
+
+MOST_IN_VAIN = 2
+"""After so many compactions in a row that came to nothing, none is begun unasked any more."""
+
+_ASSUMED = 0.75
+"""The part of what was sent that is taken for the window, when a provider refused it without telling the limit."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a conversation has to fit into: the window of its model, less what is around the messages, in tokens."""
+
+    model: str
+    window: int
+    around: int
+
+
+@dataclass(frozen=True, slots=True)
+class Compactor:
+    """Compacts one conversation by an engine; `ask` puts its questions to the model that summarises."""
+
+    engine: ContextEngine
+    talk: Conversation
+    host: RecordedHost
+    ask: Callable[[str], Awaitable[str]]
+
+    async def when_due(self, room: Room, moment: Moment) -> None:
+        """Compact if the engine says that it is time. A failure is told and changes nothing.
+
+        Raises:
+            StoreError: what was compacted could not be stored.
+        """
+        used = room.around + self._count(self.talk.messages)
+        if self.talk.gauge.in_vain >= MOST_IN_VAIN or not self.engine.is_due(used, room.window, moment):
+            return
+        try:
+            await self.now(room)
+        except (ProviderError, ContextTooLarge) as error:
+            self._tell_failure(error)
+
+    async def after_refusal(self, room: Room, error: ProviderError) -> None:
+        """Compact because the provider refused the prompt as too long.
+
+        Raises:
+            ProviderError: this error, when nothing can be done about it, with the reason.
+            StoreError: what was compacted could not be stored.
+        """
+        used = room.around + self._count(self.talk.messages)
+        limit = told_limit(str(error)) or min(round(used * _ASSUMED), room.window or used)
+        self.talk.gauge.limits[room.model] = limit
+        try:
+            if await self.now(Room(room.model, limit, room.around)):
+                return
+        except HermesError as reason:
+            raise ProviderError(f"{error} {reason}", kind="context_overflow", status=error.status) from None
+        raise error
+
+    async def now(self, room: Room, focus: str = "") -> bool:
+        """Compact now; whether the context has become smaller.
+
+        Args:
+            room: what it is to fit into.
+            focus: what the person wants to be kept.
+
+        Raises:
+            ContextTooLarge: what has to stay does not fit.
+            ProviderError: the model did not summarise; nothing has changed.
+            StoreError: what was compacted could not be stored.
+        """
+        self.host.emit(StatusChanged("compressing", "Compacting the context."))
+        messages = repair(self.talk.messages)
+        before = room.around + self._count(messages)
+        compaction = await self.engine.compact(
+            Context(messages, room.around, room.window, self._count, self.ask, focus)
+        )
+        after = before if compaction is None else room.around + self._count(compaction.messages)
+        if compaction is None or after >= before:
+            self.talk.gauge.in_vain += 1
+            return False
+        self.talk.gauge.in_vain = 0
+        self.talk.replace(compaction.messages)
+        self.host.emit(ContextCompacted(before, after, compaction.summary))
+        await uncancelled(self.talk.journal.commit())
+        return True
+
+    def _count(self, messages: Sequence[Message]) -> int:
+        return self.talk.gauge.tokens(size_of_messages(messages))
+
+    def _tell_failure(self, error: HermesError) -> None:
+        log.warning("the context was not compacted: %s", error)
+        gauge = self.talk.gauge
+        gauge.in_vain += 1
+        more = " It is not tried again unasked; /compact does." if gauge.in_vain >= MOST_IN_VAIN else ""
+        self.host.emit(Notice("warning", "The context could not be compacted", f"{error} Nothing was changed.{more}"))

@@ -1,0 +1,125 @@
+"""The model calls of one turn: each fits the context first, is shown while it streams, and is counted."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from hermes_acp.agent.compacting import Compactor, Room
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.drafts import Drafts
+from hermes_acp.agent.gauge import Size, size_of_tools
+from hermes_acp.agent.history import repair
+from hermes_acp.agent.model_table import CAREFUL_WINDOW
+from hermes_acp.agent.providers.base import Reply, Request, Usage
+from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.agent.waiting import finishing
+from hermes_acp.errors import ProviderError
+from hermes_acp.events import ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished, UsageChanged
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent
+
+_DELTAS_BETWEEN_WAITS = 64
+
+
+@dataclass(slots=True)
+class ModelCalls:
+    """Asks the model of `agent` for a conversation; `count` and `usage` are those of the turn so far."""
+
+    agent: Agent
+    talk: Conversation
+    host: RecordedHost
+    compactor: Compactor
+    count: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    async def ask(self, *notes: str, tool_choice: Literal["auto", "none"] = "auto") -> Reply:
+        """The model's next reply.
+
+        Args:
+            notes: ephemeral texts for this call only.
+            tool_choice: "none" keeps the tools in the request and lets none be called.
+
+        Raises:
+            ProviderError: the model could not answer.
+        """
+        await self.compactor.when_due(self.room(), "before_call" if self.count else "turn_start")
+        self.count += 1
+        while True:
+            request = self._request(notes, tool_choice)
+            try:
+                reply = await self._stream(request)
+            except ProviderError as error:
+                if error.kind != "context_overflow":
+                    raise
+                await self.compactor.after_refusal(self.room(), error)
+            else:
+                self._note(request, reply.usage)
+                return reply
+
+    async def turn_ended(self) -> None:
+        """Compact after the turn, if that is due."""
+        await self.compactor.when_due(self.room(), "turn_end")
+
+    def room(self) -> Room:
+        """What the conversation has to fit into now."""
+        gauge, model = self.talk.gauge, self.agent.provider.model
+        around = Size(len(self.talk.system)) + size_of_tools(self._schemas())
+        window = gauge.window(model, self.agent.model.window or CAREFUL_WINDOW)
+        return Room(model, window, gauge.tokens(around))
+
+    def _request(self, notes: tuple[str, ...], tool_choice: Literal["auto", "none"]) -> Request:
+        return Request(
+            system=self.talk.system,
+            messages=repair(self.talk.messages),
+            tools=self._schemas(),
+            notes=notes,
+            tool_choice=tool_choice,
+            thought_level=self.talk.thought_level,
+        )
+
+    def _schemas(self) -> list[dict[str, object]]:
+        return [tool.schema() for tool in self.agent.tools(self.talk).values()]
+
+    async def _stream(self, request: Request) -> Reply:
+        self.host.emit(StatusChanged("thinking"))
+        drafts = Drafts(self.host, self.agent.every_tool(self.talk))
+        async with finishing(drafts.close), aclosing(self.agent.provider.stream(request)) as deltas:
+            count = 0
+            async for delta in deltas:
+                if isinstance(delta, TextDelta | ReasoningDelta):
+                    self.host.emit(delta)
+                    count += 1
+                    if count % _DELTAS_BETWEEN_WAITS == 0:
+                        await self.host.ready()
+                elif isinstance(delta, Reply):
+                    if delta.finish != "refusal" and request.tool_choice != "none":
+                        drafts.complete(call.id for call in delta.message.tool_calls)
+                    return delta
+                elif isinstance(delta, ToolDrafted):
+                    drafts.open(delta)
+                elif isinstance(delta, ToolFinished):
+                    await drafts.drop(delta)
+                else:
+                    self.host.emit(delta)
+        raise ProviderError("The stream ended without a reply.", kind="incomplete")
+
+    def _note(self, request: Request, usage: Usage | None) -> None:
+        if usage is None:
+            return
+        self.usage = _sum(self.usage, usage)
+        self.talk.gauge.learn(request, usage)
+        self.talk.spend(self.agent.model.cost(usage))
+        if window := self.talk.gauge.window(self.agent.provider.model, self.agent.model.window):
+            self.host.emit(UsageChanged(usage.input + usage.output, window, self.talk.cost))
+
+
+def _sum(one: Usage, other: Usage) -> Usage:
+    return Usage(
+        one.input + other.input,
+        one.output + other.output,
+        one.cached + other.cached,
+        one.reasoning + other.reasoning,
+    )
