@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hermes_acp.agent.engines import context_engine
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.model_table import KnownModel, known_model
 from hermes_acp.agent.prompt_builder import build_system_prompt
@@ -110,6 +111,7 @@ class Models:
             provider=self._provider(model),
             toolbox=discover(),
             build_system=build_system_prompt,
+            engine=context_engine(self.config),
             max_calls=self.config.agent.max_turns,
             titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
         )

@@ -78,6 +78,24 @@ class AcpConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class CompressionConfig:
+    """Parts of the context window: `threshold` when a turn starts, `auto_threshold` within it and after it.
+    `protect_last_n`: so many of the last messages stay as they are, if they fit."""
+
+    threshold: float = 0.5
+    auto_threshold: float = 0.85
+    protect_last_n: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ContextConfig:
+    """`engine`: what makes a long conversation fit: "compressor", "whole" (nothing is left out), or a context
+    engine of one's own as "module:Class"."""
+
+    engine: str = "compressor"
+
+
+@dataclass(frozen=True, slots=True)
 class TrajectoriesConfig:
     """`save`: whether the turns of editors' sessions are kept as trajectories in the state folder."""
 
@@ -93,6 +111,8 @@ class Config:
     approvals: ApprovalsConfig = field(default_factory=ApprovalsConfig)
     acp: AcpConfig = field(default_factory=AcpConfig)
     trajectories: TrajectoriesConfig = field(default_factory=TrajectoriesConfig)
+    compression: CompressionConfig = field(default_factory=CompressionConfig)
+    context: ContextConfig = field(default_factory=ContextConfig)
 
 
 def parse_config(data: Mapping[str, Any], source: str) -> Config:
@@ -139,6 +159,8 @@ def build_config(values: Mapping[str, Any]) -> Config:
         approvals=ApprovalsConfig(**_table("approvals", values)),
         acp=AcpConfig(**_table("acp", values)),
         trajectories=TrajectoriesConfig(**_table("trajectories", values)),
+        compression=CompressionConfig(**_table("compression", values)),
+        context=ContextConfig(**_table("context", values)),
     )
 
 
@@ -285,6 +307,20 @@ def _time(value: Any, unit: str, least: float) -> float:
     return float(value)
 
 
+def _part(value: Any) -> float:
+    part = _time(value, "", 0.0) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+    if not 0.05 <= part <= 0.95:
+        raise ValueError("must be a part of the context window, from 0.05 to 0.95")
+    return part
+
+
+def _engine(value: Any) -> str:
+    text = _text(value)
+    if text not in ("compressor", "whole") and not re.fullmatch(r"[\w.]+:\w+", text):
+        raise ValueError('must be "compressor", "whole" or "module:Class"')
+    return text
+
+
 def _yes_or_no(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ValueError(f"must be true or false, not {_kind(value)}")
@@ -329,6 +365,10 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "approvals.timeout": partial(_time, unit="seconds", least=0.0),
     "acp.announce": partial(_choice, choices=("always", "never")),
     "trajectories.save": _yes_or_no,
+    "compression.threshold": _part,
+    "compression.auto_threshold": _part,
+    "compression.protect_last_n": partial(_count, least=0),
+    "context.engine": _engine,
     "acp.idle_minutes": partial(_time, unit="minutes", least=0.0),
 }
 """The check of every key that works, by dotted key."""
@@ -338,8 +378,6 @@ _LATER = frozenset(
         "agent.max_cost",
         "approvals.rules",
         "auxiliary",
-        "compression",
-        "context",
         "credentials",
         "delegation",
         "fallback_providers",

@@ -143,12 +143,28 @@ class ModelSwitched:
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionBegun:
+    """Older messages are being replaced by a summary."""
+
+    compaction_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionFailed:
+    """A compaction that was begun came to nothing; an empty `reason`: it was cancelled."""
+
+    compaction_id: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ContextCompacted:
-    """Older messages were replaced by a summary."""
+    """Older messages were replaced by a summary: tokens before and after, about."""
 
     before: int
     after: int
     summary: str = ""
+    compaction_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +190,8 @@ Event = (
     | StepFinished
     | UsageChanged
     | ModelSwitched
+    | CompactionBegun
+    | CompactionFailed
     | ContextCompacted
     | Notice
 )

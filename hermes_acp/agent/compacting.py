@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hermes_acp.agent.context_engine import Context, ContextEngine, ContextTooLarge, Moment
+from hermes_acp.agent.context_engine import Compaction, Context, ContextEngine, ContextTooLarge, Moment
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.gauge import size_of_messages
 from hermes_acp.agent.history import repair
 from hermes_acp.agent.overflow import told_limit
+from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
-from hermes_acp.agent.waiting import uncancelled
 from hermes_acp.errors import HermesError, ProviderError
-from hermes_acp.events import ContextCompacted, Notice, StatusChanged
+from hermes_acp.events import CompactionBegun, CompactionFailed, ContextCompacted, Notice, StatusChanged
 from hermes_acp.messages import Message
 
 MOST_IN_VAIN = 2
@@ -22,6 +22,9 @@ MOST_IN_VAIN = 2
 
 _ASSUMED = 0.75
 """The part of what was sent that is taken for the window, when a provider refused it without telling the limit."""
+
+_FAILED = "The context could not be compacted"
+_NO_MORE = " It is not tried again unasked; /compact does."
 
 log = logging.getLogger(__name__)
 
@@ -54,8 +57,11 @@ class Compactor:
         if self.talk.gauge.in_vain >= MOST_IN_VAIN or not self.engine.is_due(used, room.window, moment):
             return
         try:
-            await self.now(room)
+            if not await self.now(room):
+                self._tell_vain()
         except (ProviderError, ContextTooLarge) as error:
+            log.warning("the context was not compacted: %s", error)
+            self.talk.gauge.in_vain += 1
             self._tell_failure(error)
 
     async def after_refusal(self, room: Room, error: ProviderError) -> None:
@@ -88,27 +94,43 @@ class Compactor:
             StoreError: what was compacted could not be stored.
         """
         self.host.emit(StatusChanged("compressing", "Compacting the context."))
-        messages = repair(self.talk.messages)
-        before = room.around + self._count(messages)
-        compaction = await self.engine.compact(
-            Context(messages, room.around, room.window, self._count, self.ask, focus)
-        )
-        after = before if compaction is None else room.around + self._count(compaction.messages)
-        if compaction is None or after >= before:
+        compaction_id = new_id("compaction")
+        self.host.emit(CompactionBegun(compaction_id))
+        try:
+            compacted = await self._compacted(room, focus)
+        except BaseException as error:
+            reason = str(error) if isinstance(error, HermesError) else ""
+            self.host.emit(CompactionFailed(compaction_id, reason))
+            raise
+        if compacted is None:
             self.talk.gauge.in_vain += 1
+            self.host.emit(CompactionFailed(compaction_id, "There is nothing to leave out."))
             return False
+        compaction, outcome = compacted
         self.talk.gauge.in_vain = 0
         self.talk.replace(compaction.messages)
-        self.host.emit(ContextCompacted(before, after, compaction.summary))
-        await uncancelled(self.talk.journal.commit())
+        await self.host.acknowledge(replace(outcome, compaction_id=compaction_id))
+        self.host.emit(StatusChanged("compressing", f"Compacted: {outcome.before} → {outcome.after} tokens."))
         return True
+
+    async def _compacted(self, room: Room, focus: str) -> tuple[Compaction, ContextCompacted] | None:
+        """What the engine makes of the conversation; None when that is not smaller."""
+        messages = repair(self.talk.messages)
+        before = room.around + self._count(messages)
+        context = Context(messages, room.around, room.window, self._count, self.ask, focus)
+        compaction = await self.engine.compact(context)
+        if compaction is None:
+            return None
+        after = room.around + self._count(compaction.messages)
+        return (compaction, ContextCompacted(before, after, compaction.summary)) if after < before else None
 
     def _count(self, messages: Sequence[Message]) -> int:
         return self.talk.gauge.tokens(size_of_messages(messages))
 
     def _tell_failure(self, error: HermesError) -> None:
-        log.warning("the context was not compacted: %s", error)
-        gauge = self.talk.gauge
-        gauge.in_vain += 1
-        more = " It is not tried again unasked; /compact does." if gauge.in_vain >= MOST_IN_VAIN else ""
-        self.host.emit(Notice("warning", "The context could not be compacted", f"{error} Nothing was changed.{more}"))
+        more = _NO_MORE if self.talk.gauge.in_vain >= MOST_IN_VAIN else ""
+        self.host.emit(Notice("warning", _FAILED, f"{error} Nothing was changed.{more}"))
+
+    def _tell_vain(self) -> None:
+        if self.talk.gauge.in_vain == MOST_IN_VAIN:
+            self.host.emit(Notice("warning", _FAILED, f"There is nothing to leave out.{_NO_MORE}"))

@@ -114,6 +114,18 @@ async def run_turn(
         return await _Turn(agent, talk, stage, _model_calls(agent, talk, stage)).run()
 
 
+async def compact(agent: Agent, talk: Conversation, host: Host, focus: str = "") -> bool:
+    """Compact a conversation between two turns; whether it has become smaller.
+
+    Raises:
+        ContextTooLarge: what has to stay does not fit.
+        ProviderError: the model did not summarise; nothing has changed.
+        StoreError: it could not be stored.
+    """
+    calls = _model_calls(agent, talk, RecordedHost(host, talk.journal))
+    return await calls.compactor.now(calls.room(), focus)
+
+
 def _model_calls(agent: Agent, talk: Conversation, host: RecordedHost) -> ModelCalls:
     return ModelCalls(agent, talk, host, Compactor(agent.engine, talk, host, agent.summarise))
 

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_command
+from hermes_acp.agent.loop import compact
+from hermes_acp.errors import HermesError
 from hermes_acp.protocol import outbound
 from hermes_acp.protocol.reports import memory_report, skills_report
 
@@ -122,6 +124,18 @@ async def _skills(session: Session, argument: str) -> str:
     return await skills_report(session.home, session.conversation.workspace.roots)
 
 
+async def _compact(session: Session, argument: str) -> str:
+    agent = session.agent(session.options.model)
+    before = len(session.conversation.messages)
+    try:
+        smaller = await compact(agent, session.conversation, session.host, argument)
+    except HermesError as error:
+        return f"The context could not be compacted, and nothing was changed. {error}"
+    if not smaller:
+        return "There is nothing to leave out: the conversation is short."
+    return f"The context was compacted: {before} messages became {len(session.conversation.messages)}."
+
+
 async def _stop(session: Session, argument: str) -> str:
     return "Stopped."
 
@@ -135,6 +149,7 @@ COMMANDS: dict[str, Command] = {
         Command("tools", "List the tools the model has", _tools),
         Command("memory", "Show what is kept across sessions", _memory),
         Command("skills", "List the skills the model can load", _skills),
+        Command("compact", "Put a summary in place of the older part of the conversation", _compact, "what to keep"),
         Command("stop", "Stop what is running", _stop),
     )
 }

@@ -11,6 +11,9 @@ from typing import Any
 
 from hermes_acp.agent.providers.base import new_id
 from hermes_acp.events import (
+    CompactionBegun,
+    CompactionFailed,
+    ContextCompacted,
     Event,
     ModelSwitched,
     Notice,
@@ -33,6 +36,8 @@ from hermes_acp.protocol.questions import ask_by_choice, ask_by_form
 from hermes_acp.protocol.updates import as_new_card, encode, spoken
 
 log = logging.getLogger(__name__)
+
+COMPACTIONS = CompactionBegun | CompactionFailed | ContextCompacted
 
 OUTPUT_SECONDS = 0.1
 STATUS_SECONDS = 0.25
@@ -150,6 +155,8 @@ class EditorHost:
         self._flush_text()
         if isinstance(event, ToolFinished):
             self._outputs.pop(event.call_id, None)
+        if isinstance(event, COMPACTIONS) and not self._manner.client.compaction:
+            return
         updates = encode(event)
         if isinstance(event, ToolDrafted | ToolPrepared):
             updates = [self._card(event.call_id, update) for update in updates]

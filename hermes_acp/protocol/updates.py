@@ -7,6 +7,9 @@ from typing import Any
 
 from hermes_acp.cards import SHOWN_CHARACTERS, Diff, Location, ToolResult
 from hermes_acp.events import (
+    CompactionBegun,
+    CompactionFailed,
+    ContextCompacted,
     Event,
     ModelSwitched,
     Notice,
@@ -59,6 +62,14 @@ def encode(event: Event) -> list[Update]:
             return [outbound.notice(severity, title, text)]
         case ModelSwitched(model, reason):
             return [outbound.notice("warning", f"Now answered by {model}", reason)]
+        case CompactionBegun(compaction_id):
+            return [outbound.compaction_update(compaction_id, "in_progress")]
+        case CompactionFailed(compaction_id, reason):
+            status = "failed" if reason else "cancelled"
+            return [outbound.compaction_update(compaction_id, status, error=reason or None)]
+        case ContextCompacted(summary=summary, compaction_id=compaction_id) if compaction_id:
+            content = [outbound.text_block(summary)] if summary else None
+            return [outbound.compaction_update(compaction_id, "completed", summary=content)]
         case _:
             return []
 

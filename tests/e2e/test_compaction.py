@@ -1,0 +1,221 @@
+"""A context that gets too long is compacted, over the real stdio and HTTP; the strict server never refuses it."""
+
+import json
+import re
+import sqlite3
+import statistics
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.model_server import Call, Say, fail
+from tests.support.editor import AgentError, open_editor
+
+FACT = re.compile(r"FACT-\w+")
+ROOMY = 1_000_000
+
+
+def is_summary_request(body):
+    return "tools" not in body and "<conversation>" in str(body["messages"][-1]["content"])
+
+
+def facts(body):
+    return Say(text=" ".join(dict.fromkeys(FACT.findall(str(body["messages"][-1]["content"])))) or "No facts.")
+
+
+def tokens(body):
+    return len(json.dumps(body["messages"])) // 4 + len(json.dumps(body.get("tools", []))) // 4
+
+
+class SmallModel:
+    """Answers with so much text, summarises by the facts, and refuses what is over its limit."""
+
+    def __init__(self, limit, answer="word " * 200, told=True):
+        self.limit, self.answer, self.told = limit, answer, told
+        self.summaries, self.refused = 0, 0
+
+    def __call__(self, body):
+        if tokens(body) > self.limit:
+            self.refused += 1
+            words = f"maximum context length is {self.limit} tokens" if self.told else "the prompt is too long"
+            return fail(400, words, code="context_length_exceeded")
+        if is_summary_request(body):
+            self.summaries += 1
+            return facts(body)
+        usage = {"prompt_tokens": tokens(body), "completion_tokens": len(self.answer) // 4}
+        return Say(text=[self.answer], usage=usage)
+
+
+@asynccontextmanager
+async def editor_with(home, model, window=0, config="", capabilities=None):
+    folder = home / "hermes-acp"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.toml").write_text(config, encoding="utf-8")
+    async with open_editor(home, model.url, **({"HERMES_ACP_CONTEXT_WINDOW": str(window)} if window else {})) as editor:
+        await editor.initialize(capabilities)
+        yield editor
+
+
+def sent_after(model, summaries):
+    return [one.body for one in model.requests if not is_summary_request(one.body)][-1]
+
+
+async def test_at_half_of_the_window_a_summary_takes_the_place_of_the_middle(tmp_path, model, project):
+    small = SmallModel(16_000)
+    model.script(small)
+    async with editor_with(tmp_path, model, 16_000, capabilities={"session": {"compaction": {}}}) as editor:
+        session = await editor.new_session(project)
+        await editor.prompt(session, "Remember FACT-one.")
+        for number in range(40):
+            assert await editor.prompt(session, f"Go on, {number}.") == "end_turn"
+        assert small.refused == 0
+        assert small.summaries >= 1
+        assert "FACT-one" in json.dumps(model.requests[-1].messages)
+        told = editor.updates(session, "compaction_update")
+        assert [one["status"] for one in told[:2]] == ["in_progress", "completed"]
+        assert "FACT-one" in told[1]["summary"][0]["text"]
+        assert max(tokens(one.body) for one in model.requests) < 16_000
+
+
+async def test_an_overflow_teaches_the_limit_and_the_turn_goes_on(tmp_path, model, project):
+    small = SmallModel(9_000)
+    model.script(small)
+    async with editor_with(tmp_path, model, ROOMY) as editor:
+        session = await editor.new_session(project)
+        await editor.prompt(session, "Remember FACT-one.")
+        for number in range(40):
+            assert await editor.prompt(session, f"Go on, {number}.") == "end_turn"
+    assert small.refused == 1
+    assert small.summaries >= 2
+    assert "FACT-one" in json.dumps(model.requests[-1].messages)
+
+
+async def test_an_overflow_without_a_number_is_overcome_too(tmp_path, model, project):
+    small = SmallModel(9_000, told=False)
+    model.script(small)
+    async with editor_with(tmp_path, model) as editor:
+        session = await editor.new_session(project)
+        for number in range(40):
+            assert await editor.prompt(session, f"Go on, {number}.") == "end_turn"
+    assert 1 <= small.refused <= 3
+
+
+async def test_a_prompt_that_can_never_fit_is_an_error_with_the_cause(tmp_path, model, project):
+    model.script(SmallModel(6_000))
+    async with editor_with(tmp_path, model, ROOMY) as editor:
+        session = await editor.new_session(project)
+        with pytest.raises(AgentError, match="too small for what has to be in it"):
+            await editor.prompt(session, "word " * 20_000)
+        assert await editor.prompt(session, "short") == "end_turn"
+
+
+async def test_compact_by_hand_and_what_is_left_after_a_restart(tmp_path, model, project):
+    small = SmallModel(ROOMY)
+    model.script(small)
+    async with editor_with(tmp_path, model, 64_000) as editor:
+        session = await editor.new_session(project)
+        await editor.prompt(session, "Remember FACT-one.")
+        for number in range(30):
+            await editor.prompt(session, f"Go on, {number}.")
+        before = tokens(model.requests[-1].body)
+        assert await editor.prompt(session, "/compact the facts") == "end_turn"
+        assert "The context was compacted" in editor.text(session)
+        asked = str(next(one.body for one in model.requests if is_summary_request(one.body)))
+        assert "the facts" in asked
+        shown = editor.text(session)
+    async with editor_with(tmp_path, model, 64_000) as editor:
+        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        assert editor.text(session) == shown
+        await editor.prompt(session, "And now?")
+        assert tokens(model.requests[-1].body) < before
+        assert "FACT-one" in json.dumps(model.requests[-1].messages)
+    with closing(sqlite3.connect(tmp_path / "hermes-acp" / "sessions.db")) as store:
+        assert store.execute("SELECT count(*) FROM segments WHERE session_id = ?", (session,)).fetchone() == (2,)
+        assert store.execute("SELECT count(*) FROM sessions").fetchone() == (1,)
+
+
+async def test_a_summary_that_fails_changes_nothing_and_is_given_up_after_two(tmp_path, model, project):
+    small = SmallModel(ROOMY)
+    model.script(lambda body: fail(400, "no") if is_summary_request(body) else small(body))
+    async with editor_with(tmp_path, model, 12_000) as editor:
+        session = await editor.new_session(project)
+        await editor.prompt(session, "Remember FACT-one.")
+        for number in range(50):
+            await editor.prompt(session, f"Go on, {number}.")
+        assert "FACT-one" in json.dumps(model.requests[-1].messages)
+        assert sum(is_summary_request(one.body) for one in model.requests) == 2
+        assert editor.text(session).count("The context could not be compacted") == 2
+        assert "/compact does" in editor.text(session)
+
+
+async def test_an_engine_of_ones_own_is_used(tmp_path, model, project):
+    config = '[context]\nengine = "tests.support.engines:FirstAndLast"\n'
+    model.script(SmallModel(ROOMY))
+    async with editor_with(tmp_path, model, 64_000, config) as editor:
+        session = await editor.new_session(project)
+        for number in range(8):
+            await editor.prompt(session, f"Number {number}.")
+    said = [one["content"] for one in model.requests[-1].messages if one["role"] == "user"]
+    assert said == ["Number 0.", "Number 7."]
+    assert not any(is_summary_request(one.body) for one in model.requests)
+
+
+async def test_a_cancel_while_it_summarises_leaves_everything_as_it_was(tmp_path, model, project):
+    small = SmallModel(ROOMY)
+    model.script(lambda body: Say(text="late", first_delay=60) if is_summary_request(body) else small(body))
+    async with editor_with(tmp_path, model, 12_000) as editor:
+        session = await editor.new_session(project)
+        number = 0
+        while not any(is_summary_request(one.body) for one in model.requests):
+            number += 1
+            last = editor.begin_prompt(session, f"Go on, {number}.")
+            await model.until(lambda server, number=number: len(server.requests) >= number)
+            if not is_summary_request(model.requests[-1].body):
+                await last
+        editor.notify("session/cancel", {"sessionId": session})
+        assert (await last)["stopReason"] == "cancelled"
+        model.script(SmallModel(ROOMY))
+        assert await editor.prompt(session, "again") == "end_turn"
+        assert "Go on, 1." in json.dumps(model.requests[-2].messages) + json.dumps(model.requests[-1].messages)
+
+
+def cpu_ms(editor):
+    tasks = Path(f"/proc/{editor.process.pid}/task").iterdir()
+    return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e6
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+async def test_a_thousand_turns_with_calls_in_a_context_of_32k(tmp_path, model, project):
+    """Never refused, each compaction shrinks, the first facts stay, and a turn late costs what one early does."""
+    (project / "a.txt").write_text("line\n" * 40)
+    small = SmallModel(32_000, answer="word " * 40)
+
+    def answer(body):
+        if is_summary_request(body) or body["messages"][-1]["role"] == "tool":
+            return small(body)
+        reply = small(body)
+        usage = getattr(reply, "usage", None)
+        return reply if usage is None else Say(calls=[Call("read_file", {"path": "a.txt"})], usage=usage)
+
+    model.script(answer)
+    costs = []
+    async with editor_with(tmp_path, model, 32_000, "[acp]\nidle_minutes = 0\n") as editor:
+        session = await editor.new_session(project)
+        await editor.prompt(session, "The first task: keep FACT-alpha and FACT-omega.")
+        for number in range(1, 1000):
+            before, summaries = cpu_ms(editor), small.summaries
+            assert await editor.prompt(session, f"Step {number}.") == "end_turn"
+            costs.append((small.summaries == summaries, cpu_ms(editor) - before))
+            editor.lines.clear()
+            editor.sent.clear()
+    assert small.refused == 0
+    assert model.problems == []
+    last = json.dumps(model.requests[-1].messages)
+    assert "FACT-alpha" in last
+    assert "FACT-omega" in last
+    early, late = ([cost for quiet, cost in costs[part] if quiet] for part in (slice(50, 100), slice(949, 999)))
+    ratio = statistics.median(late) / statistics.median(early)
+    print(f"summaries {small.summaries}, CPU a turn {statistics.median(early):.1f} → {statistics.median(late):.1f} ms")
+    assert ratio <= 1.2
