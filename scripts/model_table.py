@@ -1,7 +1,7 @@
 """Write hermes_acp/agent/model_table.json from the genai-prices package: windows and prices of known models.
 
-    python -m pip install genai-prices
-    python scripts/model_table.py
+python -m pip install genai-prices
+python scripts/model_table.py
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def table(models: Any) -> dict[str, list[Any]]:
     for model in models:
         found = row(model)
         if found[0] or found[1] is not None:
-            known |= {name: found for name in (model.id, *names(model.match))}
+            known |= dict.fromkeys((model.id, *names(model.match)), found)
     return dict(sorted(known.items()))
 
 
