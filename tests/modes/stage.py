@@ -74,7 +74,7 @@ class Stage:
         """A turn that is stopped when this text was shown."""
         turn = asyncio.ensure_future(run_turn(self.agent, self.talk, message, self.host))
         async with asyncio.timeout(10):
-            while not self.shown.endswith(after):
+            while not self.shown.rstrip().endswith(after):
                 await asyncio.sleep(0.005)
         turn.cancel()
         await self._end(turn)
