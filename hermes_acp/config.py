@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 from urllib.parse import SplitResult, urlsplit
 
 from hermes_acp.errors import ConfigError
+from hermes_acp.mcp_servers import McpServer, parse_servers
 from hermes_acp.text import shorten
 
 Mode = Literal["ask", "accept_edits", "plan"]
@@ -113,6 +114,7 @@ class Config:
     trajectories: TrajectoriesConfig = field(default_factory=TrajectoriesConfig)
     compression: CompressionConfig = field(default_factory=CompressionConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
+    mcp_servers: tuple[McpServer, ...] = ()
 
 
 def parse_config(data: Mapping[str, Any], source: str) -> Config:
@@ -161,6 +163,7 @@ def build_config(values: Mapping[str, Any]) -> Config:
         trajectories=TrajectoriesConfig(**_table("trajectories", values)),
         compression=CompressionConfig(**_table("compression", values)),
         context=ContextConfig(**_table("context", values)),
+        mcp_servers=values.get("mcp_servers", ()),
     )
 
 
@@ -210,10 +213,10 @@ def _table(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _dotted(data: Mapping[str, Any], source: str) -> dict[str, Any]:
-    """The values of the tables by dotted key; a table of later settings stays whole, as one key."""
+    """The values of the tables by dotted key; some tables stay whole, as one key."""
     found: dict[str, Any] = {}
     for name, table in data.items():
-        if name in _LATER:
+        if name in _LATER or name in CHECKS:
             found[name] = table
         elif name not in _TABLES:
             raise ConfigError(f"{source}: {_shown(name)}: {_unknown(name)}")
@@ -370,6 +373,7 @@ CHECKS: Mapping[str, Callable[[Any], Any]] = {
     "compression.protect_last_n": partial(_count, least=0),
     "context.engine": _engine,
     "acp.idle_minutes": partial(_time, unit="minutes", least=0.0),
+    "mcp_servers": parse_servers,
 }
 """The check of every key that works, by dotted key."""
 

@@ -8,8 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from hermes_acp.agent.conversation import Conversation, Toolbox
 from hermes_acp.agent.recording import RecordedHost
@@ -19,13 +18,15 @@ from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepare
 from hermes_acp.host import Answer, ApprovalRequest
 from hermes_acp.messages import ToolCall, ToolMessage
 from hermes_acp.tools.approval import PLAN_MODE, describe_always
-from hermes_acp.tools.arguments import explain
 from hermes_acp.tools.base import Action, Tool, ToolContext
 
 CANCELLED = "Cancelled by the user."
 
 MOST_CALLS = 128
 """So many calls of one reply are run; the rest are answered with an error."""
+
+_UNFORESEEN = frozenset({"execute", "call"})
+"""Effects of which nobody can tell what files they touch."""
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,7 @@ class _Resolved:
 
     call: ToolCall
     tool: Tool
-    args: BaseModel
+    args: Any
 
 
 @dataclass(slots=True)
@@ -99,9 +100,9 @@ class Step:
             await self._finish(call, ToolResult(call.problem or self._unknown(call.name), is_error=True))
             return None
         try:
-            return _Resolved(call, tool, tool.params.model_validate(dict(call.arguments)))
-        except ValidationError as error:
-            await self._finish(call, ToolResult(f"Wrong arguments for {tool.name}: {explain(error)}", is_error=True))
+            return _Resolved(call, tool, tool.parse(call.arguments))
+        except ToolError as error:
+            await self._finish(call, _failure(call, error))
             return None
 
     def _unknown(self, name: str) -> str:
@@ -249,9 +250,9 @@ def _paths(entry: _Resolved, talk: Conversation) -> tuple[Path, ...]:
 
 
 def _collides(effect: str, effects: set[str], on_paths: Sequence[str | None]) -> bool:
-    if effect == "execute":
+    if effect in _UNFORESEEN:
         return "edit" in effects
-    if "execute" in effects and effect == "edit":
+    if effect == "edit" and effects & _UNFORESEEN:
         return True
     return any(other is not None and "edit" in (effect, other) for other in on_paths)
 

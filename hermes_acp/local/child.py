@@ -20,7 +20,7 @@ from hermes_acp.text import clean
 
 
 class Child(asyncio.SubprocessProtocol):
-    """A process in a session of its own, with nothing on its stdin.
+    """A process in a session of its own.
 
     `exited` is set when the process itself has ended; `closed` when nobody holds its output any more, which
     a process it left behind may delay for ever. `on_data` gets the descriptor (1 or 2) and the bytes.
@@ -55,6 +55,10 @@ class Child(asyncio.SubprocessProtocol):
     def pid(self) -> int:
         return self._transport.get_pid()
 
+    def pipe(self, fd: int) -> asyncio.BaseTransport | None:
+        """Our end of the pipe on a descriptor of the process, if there is one."""
+        return self._transport.get_pipe_transport(fd)
+
     @property
     def exit_code(self) -> int:
         """The exit code, negative for a signal; -9 while it is not known."""
@@ -88,6 +92,7 @@ async def start(
     environment: Mapping[bytes, bytes],
     on_data: Callable[[int, bytes], None],
     stderr: int = asyncio.subprocess.STDOUT,
+    stdin: int = asyncio.subprocess.DEVNULL,
 ) -> Child:
     """Start a program, found by its absolute path.
 
@@ -99,7 +104,7 @@ async def start(
         _, child = await asyncio.get_running_loop().subprocess_exec(
             lambda: Child(on_data),
             *argv,
-            stdin=asyncio.subprocess.DEVNULL,
+            stdin=stdin,
             stdout=asyncio.subprocess.PIPE,
             stderr=stderr,
             cwd=encode(cwd),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Any
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.events import Notice
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.commands import available_commands
+from hermes_acp.protocol.inbound import Server
+from hermes_acp.protocol.mcp import named_servers
 from hermes_acp.protocol.outbound import available_commands_update
 from hermes_acp.protocol.session import Session
 from hermes_acp.protocol.sessions import Sessions
@@ -24,13 +25,13 @@ class App:
     store: Store
     account: Account
 
-    def announce(self, session: Session, mcp_servers: Sequence[Any]) -> None:
+    def announce(self, session: Session, mcp_servers: Sequence[Server]) -> None:
         """What follows the answer that told the editor of a session."""
         session.host.update(available_commands_update(available_commands(session.custom)))
         session.notices += self.account.notices
-        session.notices += [_not_connected(server.name) for server in mcp_servers]
         if self.store.problem:
             session.notices.append(Notice("warning", "About the stored sessions", self.store.problem))
+        session.servers.use(named_servers(mcp_servers))
         session.appear()
         self.account.warm(self.sessions.offer_models)
 
@@ -40,7 +41,3 @@ class App:
             stack.push_async_callback(self.store.aclose)
             stack.push_async_callback(self.account.aclose)
             await self.sessions.close_all()
-
-
-def _not_connected(name: str) -> Notice:
-    return Notice("warning", f"MCP server {name} is not connected", "MCP servers are not supported yet.")

@@ -11,6 +11,7 @@ from hermes_acp.agent.custom_commands import CustomCommand, find_custom_command
 from hermes_acp.agent.loop import compact
 from hermes_acp.errors import HermesError
 from hermes_acp.protocol import outbound
+from hermes_acp.protocol.mcp import describe_servers
 from hermes_acp.protocol.reports import memory_report, skills_report
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ async def _choose(session: Session, option: str, value: str) -> str:
 
 async def _tools(session: Session, argument: str) -> str:
     toolbox = session.agent(session.options.model).tools(session.conversation)
-    lines = [f"- `{tool.name}`: {(tool.params.__doc__ or '').strip().splitlines()[0]}" for tool in toolbox.values()]
+    lines = [f"- `{tool.name}`: {next(iter(tool.description.splitlines()), '')}" for tool in toolbox.values()]
     return "\n".join([f"The tools in the mode `{session.options.mode}`:", "", *lines])
 
 
@@ -136,6 +137,11 @@ async def _compact(session: Session, argument: str) -> str:
     return f"The context was compacted: {before} messages became {len(session.conversation.messages)}."
 
 
+async def _mcp(session: Session, argument: str) -> str:
+    await session.servers.refresh()
+    return describe_servers(session.servers)
+
+
 async def _stop(session: Session, argument: str) -> str:
     return "Stopped."
 
@@ -150,6 +156,7 @@ COMMANDS: dict[str, Command] = {
         Command("memory", "Show what is kept across sessions", _memory),
         Command("skills", "List the skills the model can load", _skills),
         Command("compact", "Put a summary in place of the older part of the conversation", _compact, "what to keep"),
+        Command("mcp", "Show the MCP servers and their tools", _mcp),
         Command("stop", "Stop what is running", _stop),
     )
 }

@@ -21,6 +21,8 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from hermes_acp.text import shorten
+
 
 class Params(BaseModel):
     """The base of everything that is read from the wire."""
@@ -178,9 +180,19 @@ class RemoteServer(Params):
     type: Literal["http", "sse"]
 
 
+def _known_type(value: Any) -> Any:
+    kind = value.get("type", "stdio") if isinstance(value, dict) else None
+    if isinstance(kind, str) and kind not in _SERVER_TYPES:
+        raise ValueError(f"an MCP server of type {shorten(ascii(kind), 40)} is not supported; use stdio, http or sse")
+    return value
+
+
 def _server_tag(value: Any) -> str | None:
     kind = value.get("type", "stdio") if isinstance(value, dict) else None
-    return {"stdio": "stdio", "http": "remote", "sse": "remote"}.get(kind) if isinstance(kind, str) else None
+    return _SERVER_TYPES.get(kind) if isinstance(kind, str) else None
+
+
+_SERVER_TYPES = {"stdio": "stdio", "http": "remote", "sse": "remote"}
 
 
 Server = Annotated[
@@ -188,6 +200,7 @@ Server = Annotated[
     Discriminator(
         _server_tag, custom_error_type="server", custom_error_message="an MCP server must be of type stdio, http or sse"
     ),
+    BeforeValidator(_known_type),
 ]
 
 

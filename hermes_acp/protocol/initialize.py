@@ -50,7 +50,7 @@ def _capabilities() -> dict[str, Any]:
     return {
         "loadSession": True,
         "promptCapabilities": {"image": True, "audio": False, "embeddedContext": True},
-        "mcpCapabilities": {"http": False, "sse": False},
+        "mcpCapabilities": {"http": True, "sse": True},
         "sessionCapabilities": {
             "list": {},
             "resume": {},

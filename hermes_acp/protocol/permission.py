@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from hermes_acp.host import Answer, ApprovalRequest, Decision
@@ -87,10 +89,16 @@ def _shown(request: ApprovalRequest) -> list[dict[str, Any]]:
     reason = outbound.text_content(visible(request.reason))
     if request.diffs:
         return [*diff_content(request.diffs), reason]
+    if request.effect in ("call", "query"):
+        return [*text_content(visible(_written(request.arguments))), reason]
     if request.command:
         where = outbound.text_content(visible(f"{request.reason} In `{request.cwd}`."))
         return [*text_content(visible(request.command)), where]
     return [reason]
+
+
+def _written(arguments: Mapping[str, Any]) -> str:
+    return json.dumps(arguments, ensure_ascii=False, indent=2, default=str)
 
 
 def _raw(request: ApprovalRequest) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from hermes_acp.agent.titles import ask_title, title_question
 from hermes_acp.agent.turns import Turns
 from hermes_acp.errors import HermesError
 from hermes_acp.events import Notice, TextDelta, UserPrompted
+from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import UserMessage, user
 from hermes_acp.protocol.commands import Invocation, find_command, find_custom
 from hermes_acp.protocol.content import read_prompt, text_of, with_text
@@ -25,6 +26,7 @@ from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Block
+from hermes_acp.protocol.mcp import with_servers
 from hermes_acp.protocol.options import Options, config_options, mode_state
 from hermes_acp.protocol.outbound import config_option_update, current_mode_update
 from hermes_acp.protocol.title import Title
@@ -41,7 +43,8 @@ class Session:
     `agent` gives the agent for a model at the moment of asking: keys and models may change in between.
     `notices` are shown at the start of the next turn, when the editor is looking. `trajectories` is the
     folder where each turn leaves one; None: nowhere. `home` is the person's own folder, where there is one, and
-    `custom` its commands when the session was opened. `ready` waits until the model can be asked.
+    `custom` its commands when the session was opened. `ready` waits until the model can be asked. `servers` are its
+    MCP servers.
     """
 
     conversation: Conversation
@@ -50,6 +53,7 @@ class Session:
     agent: Callable[[str], Agent]
     idleness: Idleness
     title: Title
+    servers: Servers
     turns: Turns = field(default_factory=Turns)
     notices: list[Notice] = field(default_factory=list)
     trajectories: Path | None = None
@@ -67,7 +71,10 @@ class Session:
         """Stop what goes on without a prompt: the search for a title, processes that commands left running."""
         self.idleness.stop()
         self.title.leave()
-        await self.conversation.workspace.aclose()
+        try:
+            await self.servers.close()
+        finally:
+            await self.conversation.workspace.aclose()
 
     async def set_further_roots(self, folders: tuple[Path, ...]) -> None:
         """Let the session reach into these folders and no other ones (ACP: additional directories)."""
@@ -141,6 +148,7 @@ class Session:
         typed = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
         message = with_text(typed, blocks, custom.text()) if custom else typed
         await self.ready()
+        await self._join_servers()
         self.title.begin(text_of(blocks))
         run = SavedTurns(self.trajectories, self.options.model).run if self.trajectories else run_turn
         result = await run(
@@ -151,6 +159,12 @@ class Session:
     async def custom_commands(self) -> list[CustomCommand]:
         """The person's own commands as they are now."""
         return await asyncio.to_thread(find_custom_commands, self.home)
+
+    async def _join_servers(self) -> None:
+        """Let the servers' tools be those of the turn to come: within a turn they stay the same."""
+        for notice in await self.servers.join():
+            self.host.emit(notice)
+        self.conversation.toolbox = with_servers(self.conversation.toolbox, self.servers)
 
     def settle(self) -> None:
         """A prompt has been answered: when no other waits, there is time to find a title."""

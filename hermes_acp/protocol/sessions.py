@@ -22,6 +22,8 @@ from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.config import Config
 from hermes_acp.errors import SessionNotFound
 from hermes_acp.local.workspace import LocalWorkspace
+from hermes_acp.mcp.server import Surroundings
+from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import Message
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.capabilities import ClientCapabilities
@@ -183,7 +185,9 @@ class Sessions:
         host = EditorHost(record.id, self.peer, manner)
         idleness = Idleness(conversation, partial(self._messages, record.id), 60 * config.acp.idle_minutes)
         title = Title(record.title, conversation.journal, host)
-        session = Session(conversation, options, host, partial(self._agent, config, host), idleness, title)
+        workspace = conversation.workspace
+        servers = Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
+        session = Session(conversation, options, host, partial(self._agent, config, host), idleness, title, servers)
         session.ready = self.account.ready
         session.home = self.account.home.config
         session.custom = await session.custom_commands()

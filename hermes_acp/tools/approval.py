@@ -45,13 +45,13 @@ class Approvals:
 
     def offers(self, effect: Effect) -> bool:
         """Whether tools of this effect are shown to the model in the present mode."""
-        return self.mode != "plan" or effect == "read"
+        return self.mode != "plan" or effect in ("read", "query")
 
     def judge(self, tool: str, action: Action, roots: tuple[Path, ...]) -> Verdict:
         """Decide about one action of a tool; `roots` are the session's folders, its working folder first."""
         if not self.offers(action.effect):
             return Verdict("deny", PLAN_MODE)
-        if _refusable(action, roots[0]) & (self._refused | self._refused_this_turn):
+        if _refusable(tool, action, roots[0]) & (self._refused | self._refused_this_turn):
             return Verdict("deny", "The user has rejected this already.")
         reason = self._concern(action, roots)
         if not reason:
@@ -67,9 +67,9 @@ class Approvals:
             case "allow_always":
                 self._granted |= _grantable(tool, action, cwd)
             case "reject_once":
-                self._refused_this_turn |= _refusable(action, cwd)
+                self._refused_this_turn |= _refusable(tool, action, cwd)
             case "reject_always":
-                self._refused |= _refusable(action, cwd)
+                self._refused |= _refusable(tool, action, cwd)
 
     def _concern(self, action: Action, roots: tuple[Path, ...]) -> str:
         match action.effect:
@@ -79,6 +79,10 @@ class Approvals:
                 return self._edit_concern(action, roots)
             case "read":
                 return _read_concern(action, roots)
+            case "call":
+                return "This calls a tool of an MCP server."
+            case "query":
+                return "This asks an MCP server, whose tool is said to change nothing."
             case "stop" | "note":
                 return ""
 
@@ -97,12 +101,17 @@ def describe_always(tool: str, action: Action) -> str:
             return "this exact command in this folder"
         case "read":
             return f"{tool} on this path"
+        case "call" | "query":
+            return f"{tool} with any arguments"
         case _:
             return "this file" if len(action.paths) == 1 else "these files"
 
 
-def _refusable(action: Action, cwd: Path) -> frozenset[Subject]:
-    """What stays rejected: the exact command in its folder, or each path, whatever tool tries it."""
+def _refusable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
+    """What stays rejected: the exact command in its folder, or each path, whatever tool tries it; of an MCP server
+    the very tool."""
+    if action.effect in ("call", "query"):
+        return frozenset({("call", tool, "")})
     if action.effect == "execute":
         return frozenset({("execute", action.command, str(cwd))})
     return frozenset((action.effect, str(path), "") for path in action.paths)
@@ -111,8 +120,10 @@ def _refusable(action: Action, cwd: Path) -> frozenset[Subject]:
 def _grantable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
     """What stays allowed: the same, but a read only by the tool that asked. Who let a folder be listed has
     not let everything in it be read."""
+    if action.effect in ("call", "query"):
+        return frozenset({(action.effect, tool, "")})
     if action.effect != "read":
-        return _refusable(action, cwd)
+        return _refusable(tool, action, cwd)
     return frozenset((tool, str(path), "") for path in action.paths)
 
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from hermes_acp.cards import Diff, Effect, Location, ToolKind, ToolResult
+from hermes_acp.errors import ToolError
 from hermes_acp.host import Host, Nobody
+from hermes_acp.tools.arguments import explain
 from hermes_acp.tools.safety.judging import Judged
 from hermes_acp.workspace import Show, Workspace
 
@@ -47,11 +49,31 @@ class Action:
     locations: tuple[Location, ...] = ()
 
 
+class Form(Protocol):
+    """What a tool takes where no model of ours says so, but somebody else's JSON Schema."""
+
+    @property
+    def description(self) -> str:
+        """What the tool does, for the model."""
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The arguments as a JSON Schema that every provider takes."""
+
+    def check(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments as the tool is to be given them.
+
+        Raises:
+            ToolError: they do not fit; the text says what to change.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Tool:
     """A tool of the model.
 
-    `params` is what the model fills in; its docstring and field descriptions are what the model reads.
+    `params` is what the model fills in: a model of pydantic, whose docstring and field descriptions are what the
+    language model reads, or a `Form`.
     `effect` is what its calls can do to files and programs: "read" tools stay in plan mode (where a call that
     stops something is refused by itself). `prepare` checks and reads, and changes nothing. `paths` names the
     files a call will touch, from its arguments alone, so that calls on one file can be kept in order. An
@@ -62,7 +84,7 @@ class Tool:
     toolset: str
     kind: ToolKind
     label: str
-    params: type[BaseModel]
+    params: type[BaseModel] | Form
     effect: Effect
     prepare: Callable[[Any, ToolContext], Awaitable[Action]]
     paths: Callable[[Any, Workspace], tuple[Path, ...]] = lambda args, workspace: ()
@@ -70,8 +92,26 @@ class Tool:
 
     def schema(self) -> dict[str, Any]:
         """The function schema a provider is given: name, description, parameters (JSON Schema)."""
-        description = cleandoc(self.params.__doc__ or "")
-        return {"name": self.name, "description": description, "parameters": _parameters(self.params)}
+        parameters = _parameters(self.params) if isinstance(self.params, type) else self.params.schema
+        return {"name": self.name, "description": self.description, "parameters": parameters}
+
+    @property
+    def description(self) -> str:
+        """What the tool does, in the words that the model reads."""
+        return cleandoc(self.params.__doc__ or "") if isinstance(self.params, type) else self.params.description
+
+    def parse(self, arguments: Mapping[str, Any]) -> Any:
+        """What a model wrote as arguments, as `prepare` takes it.
+
+        Raises:
+            ToolError: it does not fit; the text says what to change.
+        """
+        if not isinstance(self.params, type):
+            return self.params.check(arguments)
+        try:
+            return self.params.model_validate(dict(arguments))
+        except ValidationError as error:
+            raise ToolError(f"Wrong arguments for {self.name}: {explain(error)}") from None
 
 
 @cache

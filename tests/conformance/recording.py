@@ -23,7 +23,7 @@ EVERYTHING = {
     "_meta": {"terminal-auth": True},
 }
 USAGE = {"prompt_tokens": 1200, "completion_tokens": 34, "total_tokens": 1234}
-SERVER = {"name": "files", "command": "/bin/true", "args": [], "env": []}
+SERVER = {"name": "files", "command": "/no/such/program", "args": [], "env": []}
 CONTEXT = {"HERMES_ACP_CONTEXT_WINDOW": "100000"}
 
 

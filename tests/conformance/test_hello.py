@@ -63,7 +63,7 @@ async def test_17_what_a_newer_client_sends_is_understood(model, project, tmp_pa
         said = {"protocolVersion": 2, "capabilities": notices, "info": {"name": "next", "version": "3"}}
         hello = await editor.request("initialize", said)
         assert [method["id"] for method in hello["authMethods"]] == ["credentials", "setup"]
-        server = {"name": "files", "command": "/bin/true", "args": [], "env": []}
+        server = {"name": "files", "command": "/no/such/program", "args": [], "env": []}
         session = (await editor.request("session/new", {"cwd": str(project), "mcpServers": [server]}))["sessionId"]
         await editor.prompt(session, "hi")
         assert editor.updates(session, "notice")

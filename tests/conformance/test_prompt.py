@@ -138,7 +138,7 @@ async def test_48_usage_is_not_told_when_the_size_of_the_window_is_not_known(raw
     assert raw_editor.updates(session, "usage_update") == []
 
 
-MCP = {"name": "files", "command": "/bin/true", "args": [], "env": []}
+MCP = {"name": "files", "command": "/no/such/program", "args": [], "env": []}
 
 
 async def test_49_and_50_a_notice_is_one_only_where_they_are_taken_and_is_not_replayed(model, project, tmp_path):
