@@ -41,12 +41,13 @@ async def opened(editor, project, *servers, **more):
 
 
 async def all_connected(editor, session, *names):
-    for _ in range(20):
-        before = len(editor.text(session))
-        await editor.prompt(session, "/mcp")
-        if all(f"**{name}**, connected" in editor.text(session)[before:] for name in names):
-            return session
-    raise AssertionError(editor.text(session))
+    async with asyncio.timeout(60):
+        while True:
+            before = len(editor.text(session))
+            await editor.prompt(session, "/mcp")
+            if all(f"**{name}**, connected" in editor.text(session)[before:] for name in names):
+                return session
+            await asyncio.sleep(0.2)
 
 
 def results(request):
@@ -131,9 +132,12 @@ async def test_n3_servers_that_hang_or_fail_hold_up_nothing_and_are_reported_onc
     ]
     began = time.monotonic()
     session = await editor.new_session(project, mcpServers=servers)
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 3.0
     await all_connected(editor, session, "fake")
-    assert editor.text(session).count("is not connected") == 0
+    assert editor.text(session).count("is not connected.**") == 0
+    async with asyncio.timeout(60):
+        while "(It closed the connection. It ended with exit code 3" not in editor.text(session):
+            await editor.prompt(session, "/mcp")
     await editor.prompt(session, "first")
     assert PROBE in offered(model.requests[0])
     said = editor.text(session)
@@ -161,12 +165,9 @@ async def test_n3_a_server_that_is_late_joins_a_later_prompt(editor, model, proj
     session = await editor.new_session(project, mcpServers=[late])
     await editor.prompt(session, "first")
     assert PROBE not in offered(model.requests[0])
-    for count in range(1, 20):
-        await editor.prompt(session, "and now")
-        if PROBE in offered(model.requests[count]):
-            break
-        await asyncio.sleep(0.5)
-    assert PROBE in offered(model.requests[-1])
+    await all_connected(editor, session, "fake")
+    await editor.prompt(session, "and now")
+    assert PROBE in offered(model.requests[1])
     assert "not connected" not in editor.text(session)
 
 
@@ -313,8 +314,10 @@ async def test_a_remote_server_that_refuses_or_is_not_there_is_reported(editor, 
         {"name": "odd", "type": kind, "url": "no address", "headers": []},
     ]
     session = await editor.new_session(project, mcpServers=servers)
-    for _ in range(5):
-        await editor.prompt(session, "hi")
+    async with asyncio.timeout(60):
+        while editor.text(session).count("is not connected") < 3:
+            await editor.prompt(session, "hi")
+            await asyncio.sleep(0.2)
     said = editor.text(session)
     listener.close()
     for name in ("locked", "nobody", "odd"):
@@ -329,7 +332,9 @@ async def test_z4_what_was_given_in_confidence_is_in_no_log_and_no_notice(tmp_pa
         leaks = program("leaks", "/bin/sh", "-c", 'echo "token is $GITHUB_TOKEN" >&2; exit 1')
         leaks["env"] = [{"name": "GITHUB_TOKEN", "value": "ghp_x"}]
         session = await editor.new_session(project, mcpServers=[leaks])
-        await editor.prompt(session, "hi")
+        async with asyncio.timeout(60):
+            while "leaks is not connected" not in editor.text(session):
+                await editor.prompt(session, "hi")
         assert "token is ***" in editor.text(session)
         assert "ghp_x" not in json.dumps(editor.lines)
         assert "token is ***" in editor.stderr
@@ -420,6 +425,7 @@ async def test_a_server_that_crashes_fails_its_call_and_is_started_again(editor,
     assert "the roof is on fire" in crashed
     assert back == "back"
     await editor.prompt(session, "crash again")
+    await all_connected(editor, session, "fake")
     await editor.prompt(session, "and now")
     assert PROBE in offered(model.requests[-1])
     assert len(pids(file)) == 3
