@@ -180,6 +180,7 @@ def test_the_doctor_finds_the_programs(home):
     assert found["ripgrep"][0][0] == "ok"
     assert found["git"][0][0] in ("ok", "note")
     assert "Python 3." in found["version"][0][1]
+    assert found["search"][0][0] in ("ok", "note")
 
 
 def test_the_doctor_looks_at_the_database_without_changing_it(home):

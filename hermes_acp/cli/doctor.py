@@ -6,6 +6,7 @@ import asyncio
 import os
 import platform
 import shutil
+import sqlite3
 import subprocess
 import sys
 import sysconfig
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from hermes_acp import __version__
-from hermes_acp.agent.store.inspection import inspect_store
+from hermes_acp.agent.store.inspection import inspect_store, searches_full_text
 from hermes_acp.errors import ConfigError, CredentialsMissing
 from hermes_acp.settings.credentials import is_signed_out
 from hermes_acp.settings.endpoint import ANY_KEY, ModelEndpoint
@@ -62,6 +63,7 @@ def _findings(overrides: Mapping[str, str]) -> Iterator[Finding]:
         yield from _settings(settings)
     yield from _programs()
     yield _database(home)
+    yield _search()
 
 
 def _command_on_path() -> Iterator[Finding]:
@@ -171,3 +173,9 @@ def _database(home: Home) -> Finding:
     if state.problem:
         return Finding("warning", "sessions", f"{home.database}: {state.problem}")
     return Finding("ok", "sessions", f"{state.sessions} in {home.database}")
+
+
+def _search() -> Finding:
+    if searches_full_text():
+        return Finding("ok", "search", f"past sessions in full text (SQLite {sqlite3.sqlite_version})")
+    return Finding("note", "search", "this Python's SQLite has no FTS5: past sessions are searched more slowly")

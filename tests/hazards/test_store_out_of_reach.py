@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hermes_acp.agent.store.schema import VERSION
 from tests.support.editor import AgentError, Editor, agent_env, open_editor
 
 pytestmark = pytest.mark.slow
@@ -140,7 +141,7 @@ async def test_a_store_of_a_newer_version_is_left_alone_and_named(home, model, p
             await assert_refused(editor, method, params, "newer")
         with closing(sqlite3.connect(database)) as other:
             assert other.execute("PRAGMA user_version").fetchone() == (99,)
-            other.execute("PRAGMA user_version = 1")
+            other.execute(f"PRAGMA user_version = {VERSION}")
         await assert_all_there(editor, session, project)
         model.say("Going on.")
         assert await editor.prompt(session, "And?") == "end_turn"

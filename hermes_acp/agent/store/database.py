@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hermes_acp.agent.store.schema import NotASessionStore, create_tables, refuse_newer
+from hermes_acp.agent.store.schema import NotASessionStore, all_or_nothing, create_tables, refuse_newer
+from hermes_acp.agent.store.word_index import keep_word_index
 from hermes_acp.errors import StoreError
 from hermes_acp.local.locking import one_at_a_time
 
@@ -76,14 +77,8 @@ def _is_out_of_reach(path: Path, error: Exception) -> bool:
 def transaction(connection: sqlite3.Connection, durable: bool = False) -> Iterator[None]:
     """Write all or nothing. A `durable` one, and all before it, survives the loss of power."""
     connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with all_or_nothing(connection):
         yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 def store_error(error: sqlite3.Error) -> StoreError:
@@ -152,6 +147,7 @@ def _set_up(connection: sqlite3.Connection) -> None:
     # A session that someone deletes is to be gone from the file as well.
     connection.execute("PRAGMA secure_delete = ON")
     create_tables(connection)
+    keep_word_index(connection)
 
 
 def _in_memory(reason: str, shadows: bool = False) -> Database:

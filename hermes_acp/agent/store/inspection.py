@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hermes_acp.agent.store.database import store_error
 from hermes_acp.agent.store.schema import refuse_newer
+from hermes_acp.agent.store.word_index import has_full_text
 from hermes_acp.errors import StoreError
 
 
@@ -32,3 +33,9 @@ def inspect_store(path: Path) -> StoreState:
         return StoreState(problem=str(store_error(error)))
     except (StoreError, OSError) as error:
         return StoreState(problem=str(error))
+
+
+def searches_full_text() -> bool:
+    """Whether this Python searches sessions by an index, and need not read them."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        return has_full_text(connection)

@@ -6,10 +6,12 @@ import json
 import logging
 import sqlite3
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hermes_acp.agent.store.codec import decode_event, decode_message, dump, encode_message, merged
 from hermes_acp.agent.store.database import transaction
 from hermes_acp.agent.store.records import SessionRecord, StoredMessage, now
+from hermes_acp.agent.store.word_index import forget_deleted_words, note_what_was_said
 from hermes_acp.errors import SessionNotFound, StoreError
 from hermes_acp.events import Event, PlanChanged, PlanEntry
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
@@ -45,7 +47,7 @@ def find_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord |
     row = connection.execute(
         f"SELECT {COLUMNS} FROM sessions WHERE id = (SELECT session_id FROM segments WHERE id = ?)", (clean(any_id),)
     ).fetchone()
-    return None if row is None else _record(row)
+    return None if row is None else to_record(row)
 
 
 def known_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord:
@@ -75,7 +77,7 @@ def list_sessions(
         f"SELECT {COLUMNS} FROM sessions WHERE {' AND '.join(where)} ORDER BY updated_at DESC, id DESC LIMIT ?",
         (*values, max(limit, 0)),
     )
-    return [_record(row) for row in rows]
+    return [to_record(row) for row in rows]
 
 
 def delete_session(connection: sqlite3.Connection, any_id: str) -> None:
@@ -84,6 +86,7 @@ def delete_session(connection: sqlite3.Connection, any_id: str) -> None:
         connection.execute(
             "DELETE FROM sessions WHERE id = (SELECT session_id FROM segments WHERE id = ?)", (clean(any_id),)
         )
+        forget_deleted_words(connection)
 
 
 def add_segment(connection: sqlite3.Connection, session_id: str, segment_id: str, parent_id: str) -> None:
@@ -102,7 +105,9 @@ def add_message(connection: sqlite3.Connection, segment_id: str, stored: StoredM
         "INSERT INTO messages (segment_id, turn, role, call_id, body) VALUES (?, ?, ?, ?, ?)",
         (segment_id, stored.turn, _ROLES[type(message)], call_id, encode_message(message)),
     )
-    return added.lastrowid or 0
+    number = added.lastrowid or 0
+    note_what_was_said(connection, number, message)
+    return number
 
 
 def read_messages(connection: sqlite3.Connection, any_id: str) -> list[StoredMessage]:
@@ -185,7 +190,8 @@ def _row(record: SessionRecord) -> tuple[str | int, ...]:
     )
 
 
-def _record(row: tuple[str, str, str, str, str, str, str, int, str]) -> SessionRecord:
+def to_record(row: tuple[Any, ...]) -> SessionRecord:
+    """The session of a row of `COLUMNS`."""
     session_id, cwd, roots, title, created_at, updated_at, options, prompted, system_prompt = row
     return SessionRecord(
         id=session_id,

@@ -38,6 +38,34 @@ class StoredMessage:
     message: Message
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What to look for in other sessions than `besides`: words, the folder of the sessions (None: any), and at
+    most how many sessions."""
+
+    words: tuple[str, ...]
+    besides: str
+    cwd: str | None
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words of the user or the assistant; `found` marks those that were looked for."""
+
+    role: str
+    text: str
+    found: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FoundSession:
+    """A session in which something was found: the best place in it, with what was said around it."""
+
+    session: SessionRecord
+    said: tuple[Said, ...]
+
+
 class Changes(TypedDict, total=False):
     """The fields of a session that change while it lives; those left out stay as they are."""
 

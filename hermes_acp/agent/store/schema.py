@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from hermes_acp.errors import StoreError
 
-VERSION = 1
+VERSION = 2
 """What `PRAGMA user_version` says of a database that this code reads and writes."""
 
 
@@ -63,6 +65,22 @@ _TABLES = (
     "CREATE INDEX transcript_of_session ON transcript (session_id)",
 )
 
+_FOR_SEARCHING = (
+    # What was said in words, tool results left out; older messages are added when somebody searches.
+    """
+    CREATE TABLE said (
+        seq INTEGER PRIMARY KEY REFERENCES messages (seq) ON DELETE CASCADE,
+        text TEXT NOT NULL
+    )
+    """,
+    "CREATE TABLE not_in_said (up_to_seq INTEGER NOT NULL)",
+    "INSERT INTO not_in_said SELECT coalesce(max(seq), 0) FROM messages",
+    "CREATE INDEX plans ON transcript (session_id, seq) WHERE kind = 'plan'",
+)
+
+_STEPS = {1: _TABLES, 2: _FOR_SEARCHING}
+"""What makes a database of each version out of one of the version before; a new one takes all the steps."""
+
 
 def refuse_newer(connection: sqlite3.Connection) -> None:
     """Check, without changing anything, that this code can read the database.
@@ -84,27 +102,36 @@ def version_of(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def create_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables in a new database; an existing one stays as it is.
-
-    Raises:
-        NotASessionStore: there are tables in it already.
-    """
-    if version_of(connection):
-        return
+@contextmanager
+def all_or_nothing(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that is the only one to write, from its beginning on."""
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if version_of(connection) == 0:
-            _create_all(connection)
+        yield
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
         raise
 
 
-def _create_all(connection: sqlite3.Connection) -> None:
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+def create_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables in a new database, and bring an older one up to this version.
+
+    Raises:
+        NotASessionStore: there are other tables in it.
+    """
+    if version_of(connection) == VERSION:
+        return
+    with all_or_nothing(connection):
+        _take_steps(connection)
+
+
+def _take_steps(connection: sqlite3.Connection) -> None:
+    found = version_of(connection)
+    if found == 0 and connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise NotASessionStore("the database holds other tables")
-    for statement in _TABLES:
-        connection.execute(statement)
+    for version in range(found + 1, VERSION + 1):
+        for statement in _STEPS[version]:
+            connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -14,8 +15,10 @@ from hermes_acp.agent.store import queries
 from hermes_acp.agent.store.database import open_database
 from hermes_acp.agent.store.forking import fork_session
 from hermes_acp.agent.store.journal import Journal, Place
-from hermes_acp.agent.store.records import SessionRecord, StoredMessage, now
+from hermes_acp.agent.store.records import FoundSession, Search, SessionRecord, StoredMessage, now
+from hermes_acp.agent.store.searching import search_sessions
 from hermes_acp.agent.store.thread import StoreThread
+from hermes_acp.agent.store.word_index import add_older_words
 from hermes_acp.errors import StoreError
 from hermes_acp.events import Event, PlanEntry
 
@@ -23,6 +26,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 Messages = list[StoredMessage]
 Events = list[Event]
+FoundSessions = list[FoundSession]
 
 
 class Store:
@@ -109,6 +113,14 @@ class Store:
     async def plan(self, session_id: str) -> tuple[PlanEntry, ...]:
         """The plan as the person was shown it last, the tasks given up included."""
         return await self._run(queries.read_plan, session_id)
+
+    async def search(self, search: Search) -> FoundSessions:
+        """The sessions that hold the words, the best first. What an older version has stored is made searchable
+        here, for two seconds at most; the rest comes with the next search."""
+        deadline = time.monotonic() + 2
+        while await self._run(add_older_words, 500) and time.monotonic() < deadline:
+            pass
+        return await self._run(search_sessions, search)
 
     async def journal(self, session_id: str) -> Journal:
         """The way for new facts into the session. Hold one a session."""

@@ -14,6 +14,7 @@ import pytest
 
 from hermes_acp.agent.store import database
 from hermes_acp.agent.store.records import SessionRecord
+from hermes_acp.agent.store.schema import VERSION
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import StoreError
 from hermes_acp.messages import user
@@ -103,7 +104,7 @@ async def test_a_store_of_a_newer_version_is_left_alone(tmp_path):
     path = tmp_path / "sessions.db"
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("CREATE TABLE holograms (body)")
-        connection.execute("PRAGMA user_version = 2")
+        connection.execute(f"PRAGMA user_version = {VERSION + 1}")
     before = path.read_bytes()
     for _ in range(2):
         with pytest.raises(StoreError, match="newer version"):
