@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bench.client import FLOOR, OURS, ROOT, Model
 from bench.measures import OF_BOTH, OF_OURS, Figures, Measure
+from hermes_acp.config import API_MODES
 
 TARGETS: Mapping[str, float] = {
     "start to initialize, CPU ms": 30,
@@ -21,6 +22,8 @@ TARGETS: Mapping[str, float] = {
     "one more tool round, ms": 8,
     "20 tool rounds, CPU ms": 200,
     "10,000 deltas, CPU ms": 600,
+    **{f"a delta in {mode}, socket to event, CPU µs": 40 for mode in API_MODES},
+    **{f"10,000 deltas in {mode}, CPU ms": 600 for mode in API_MODES},
     "characters lost, editor slow or not": 0,
     "memory after session/new, MB": 50,
     "memory with a model in use, MB": 85,

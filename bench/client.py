@@ -62,7 +62,7 @@ class Agent:
     turns: dict[int, Turn] = field(default_factory=dict)
 
     @classmethod
-    def start(cls, command: list[str], model: Model, home: Path | None = None) -> Self:
+    def start(cls, command: list[str], model: Model, home: Path | None = None, **more: str) -> Self:
         folder = Path(tempfile.mkdtemp(prefix="hermes-bench-"))
         (folder / "work").mkdir()
         (folder / "work" / "file.txt").write_text("alpha\n" * 10)
@@ -77,6 +77,7 @@ class Agent:
             "HERMES_ACP_BASE_URL": f"{model.url}/v1",
             "HERMES_ACP_API_KEY": "bench",
             "BENCH_TAG": tag,
+            **more,
         }
         process = subprocess.Popen(
             command,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import statistics
 import sys
 import tempfile
@@ -10,6 +11,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.client import Agent, Model, now
+from hermes_acp.agent.providers.apis import api_of
+from hermes_acp.agent.providers.base import Request
+from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.remote_model import RemoteModel
+from hermes_acp.config import API_MODES
+from hermes_acp.messages import user
 
 Figures = dict[str, float]
 Measure = Callable[[Model, list[str]], Figures]
@@ -241,6 +248,39 @@ def sdk_import(model: Model, command: list[str]) -> Figures:
     return {"import of the model SDK, CPU ms": statistics.median(costs)}
 
 
+def apis(model: Model, command: list[str]) -> Figures:
+    """What a delta costs in each API: the provider alone, from socket to event, and the whole agent."""
+    figures = {}
+    for mode in API_MODES:
+        provider = RemoteModel(Endpoint("bench", "bench", f"{model.url}/v1"), api_of(mode))
+        figures[f"a delta in {mode}, socket to event, CPU µs"] = asyncio.run(of_a_delta(provider))
+        agent = Agent.start(command, model, HERMES_ACP_API_MODE=mode)
+        agent.hello()
+        session = agent.session()
+        agent.prompt(session)
+        costs = []
+        for _ in range(5):
+            before = agent.cpu_ms()
+            agent.prompt(session, tokens=10_000)
+            costs.append(agent.cpu_ms() - before)
+        figures[f"10,000 deltas in {mode}, CPU ms"] = min(costs)
+        agent.close()
+    return figures
+
+
+async def of_a_delta(provider: RemoteModel) -> float:
+    request = Request("", [user('[[{"tokens": 10000}]]')])
+    await provider.warm()
+    costs = []
+    for _ in range(5):
+        before, count = time.process_time(), 0
+        async for _ in provider.stream(request):
+            count += 1
+        costs.append((time.process_time() - before) / count * 1e6)
+    await provider.aclose()
+    return min(costs)
+
+
 OF_BOTH: tuple[Measure, ...] = (
     start,
     first_prompt,
@@ -252,4 +292,4 @@ OF_BOTH: tuple[Measure, ...] = (
     many_sessions,
     long_session,
 )
-OF_OURS: tuple[Measure, ...] = (sdk_import, full_store)
+OF_OURS: tuple[Measure, ...] = (apis, sdk_import, full_store)

@@ -1,4 +1,5 @@
-"""A model server without any delay of its own: what it says is told by a marker in the newest prompt.
+"""A model server without any delay of its own: what it says is told by a marker in the newest prompt. In the Messages
+and the Responses API it says text only.
 
 `[[{"tokens": 10000}]]` in a prompt asks for that many deltas, `rounds` for replies that call a tool first,
 `tool` and `arguments` for which; `delay` waits before the first byte, `stall` stops after so many deltas.
@@ -15,7 +16,10 @@ import time
 from contextlib import suppress
 from typing import Any
 
-MARKER = re.compile(r"\[\[(\{.*\})\]\]", re.DOTALL)
+from bench.apis import body_of, wire_at
+from tests.fakes.replies import Wire
+
+MARKER = re.compile(r"\[\[(\{.*?\})\]\]", re.DOTALL)
 LOG: list[dict[str, float]] = []
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -24,12 +28,12 @@ def scenario(messages: list[dict[str, Any]]) -> tuple[dict[str, Any], int]:
     """What the newest prompt asks for, and how many replies it has had."""
     replies = 0
     for message in reversed(messages):
-        if message["role"] == "user":
+        if message.get("role") == "user":
             content = message["content"]
             text = content if isinstance(content, str) else " ".join(part.get("text", "") for part in content)
             found = MARKER.search(text)
             return (json.loads(found[1]) if found else {}), replies
-        replies += message["role"] == "assistant"
+        replies += message.get("role") == "assistant"
     return {}, replies
 
 
@@ -53,11 +57,11 @@ def reply(wanted: dict[str, Any], replies: int) -> bytes:
     return b"".join([*deltas, chunk({}, finish), b"e\r\ndata: [DONE]\n\n\r\n", b"0\r\n\r\n"])
 
 
-async def answer(body: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+async def answer(body: dict[str, Any], wire: Wire | None, writer: asyncio.StreamWriter) -> None:
     row = {"received": time.monotonic()}
     LOG.append(row)
-    wanted, replies = scenario(body["messages"])
-    data = reply(wanted, replies)
+    wanted, replies = scenario(body.get("messages") or body["input"])
+    data = body_of(wire, body, wanted.get("tokens", 4)) if wire else reply(wanted, replies)
     await asyncio.sleep(wanted.get("delay", 0))
     row["first"] = time.monotonic()
     writer.write(HEAD)
@@ -75,8 +79,10 @@ async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) 
             head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
             length = re.search(r"content-length: (\d+)", head)
             body = await reader.readexactly(int(length[1]) if length else 0)
-            if head.startswith("post") and "/chat/completions" in head:
-                await answer(json.loads(body), writer)
+            method, path, _ = head.split(" ", 2)
+            wire = wire_at(path)
+            if method == "post" and (wire or path.endswith("/chat/completions")):
+                await answer(json.loads(body), wire, writer)
                 continue
             data = json.dumps(LOG if "/log" in head else {"data": []}).encode()
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(data))
