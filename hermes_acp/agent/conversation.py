@@ -9,6 +9,7 @@ from hermes_acp.agent.gauge import Gauge
 from hermes_acp.agent.history import close_open_turn
 from hermes_acp.agent.store.journal import Journal
 from hermes_acp.agent.store.records import now
+from hermes_acp.events import Event, ModelSwitched
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.base import Tool
@@ -24,7 +25,8 @@ class Conversation:
 
     Each method that changes the messages also hands the change to the journal, without an await between:
     there is no moment at which the two records could part. `flush` hands what is shown of a running turn to
-    the journal. `toolbox` holds the session's own tools, beside those that every session of the agent has.
+    the journal. `answering` is the model that answers in the place of the chosen one ("" when that one does).
+    `toolbox` holds the session's own tools, beside those that every session of the agent has.
     """
 
     id: str
@@ -36,6 +38,7 @@ class Conversation:
     messages: list[Message] = field(default_factory=list)
     toolbox: Toolbox = field(default_factory=dict)
     gauge: Gauge = field(default_factory=Gauge)
+    answering: str = ""
     flush: Callable[[], None] = lambda: None
     _cost: float | None = 0.0
     _turn_start: int = 0
@@ -74,6 +77,11 @@ class Conversation:
     def add_results(self, results: Sequence[ToolMessage]) -> None:
         """Append the results of the last reply, already recorded, in call order."""
         self.messages.extend(results)
+
+    def take_note(self, event: Event) -> None:
+        """Know which model answers from here on."""
+        if isinstance(event, ModelSwitched):
+            self.answering = event.model
 
     def turn(self) -> Sequence[Message]:
         """The messages of the turn so far, its prompt first."""

@@ -78,6 +78,7 @@ class ModelCalls:
             notes=notes,
             tool_choice=tool_choice,
             thought_level=self.talk.thought_level,
+            answering=self.talk.answering,
         )
 
     def _schemas(self) -> list[dict[str, object]]:
@@ -103,6 +104,7 @@ class ModelCalls:
                 elif isinstance(delta, ToolFinished):
                     await drafts.drop(delta)
                 else:
+                    self.talk.take_note(delta)
                     self.host.emit(delta)
         raise ProviderError("The stream ended without a reply.", kind="incomplete")
 

@@ -29,7 +29,8 @@ class Request:
     """One model call.
 
     `notes` are ephemeral texts for this call only: appended to a copy of the last user or tool message and
-    never stored. `tools` are function schemas (name, description, parameters).
+    never stored. `tools` are function schemas (name, description, parameters). `answering`: the model that the
+    conversation knows to answer in the place of its own ("" when that one does), as `ModelSwitched` named it.
     """
 
     system: str
@@ -38,6 +39,7 @@ class Request:
     notes: tuple[str, ...] = ()
     tool_choice: Literal["auto", "none"] = "auto"
     thought_level: str = ""
+    answering: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,12 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from hermes_acp.agent.providers.base import Delta, Provider, Request
-from hermes_acp.cards import ToolResult
+from hermes_acp.agent.providers.shown import Shown
 from hermes_acp.errors import RETRYABLE, ProviderError
-from hermes_acp.events import Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished
-
-BROKEN_OFF = "The model's answer broke off before this call was complete; it was not run."
+from hermes_acp.events import Notice, StatusChanged
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,31 +35,6 @@ class Backoff:
         if asked is not None:
             return asked
         return min(self.first * 2.0 ** (failures - 1) * self.jitter(), self.longest)
-
-
-@dataclass(slots=True)
-class _Shown:
-    """What the person has seen of an attempt."""
-
-    answer: bool = False
-    thoughts: bool = False
-    drafts: dict[str, str] = field(default_factory=dict)
-
-    def note(self, delta: Delta) -> None:
-        match delta:
-            case TextDelta(text):
-                self.answer = self.answer or bool(text.strip())
-            case ReasoningDelta():
-                self.thoughts = True
-            case ToolDrafted(call_id, name):
-                self.drafts[call_id] = name
-            case ToolFinished(call_id):
-                self.drafts.pop(call_id, None)
-
-    def closing(self) -> Iterator[ToolFinished]:
-        """The ends of the calls that the attempt leaves behind."""
-        for call_id, name in self.drafts.items():
-            yield ToolFinished(call_id, name, ToolResult(BROKEN_OFF, is_error=True))
 
 
 class Retrying:
@@ -92,7 +65,7 @@ class Retrying:
         """The reply to a request; see `Provider`."""
         failures = 0
         while True:
-            shown = _Shown()
+            shown = Shown()
             try:
                 async with aclosing(self._provider.stream(request)) as deltas:
                     async for delta in deltas:
@@ -112,7 +85,7 @@ class Retrying:
             await self._sleep(wait)
 
 
-def _told(shown: _Shown, error: ProviderError, wait: float) -> Iterator[Notice | StatusChanged]:
+def _told(shown: Shown, error: ProviderError, wait: float) -> Iterator[Notice | StatusChanged]:
     if shown.thoughts or shown.drafts:
         yield Notice("warning", "The answer broke off; asking again.", str(error))
     yield StatusChanged("retrying", f"{error} Trying again in {wait:.0f} s.")
