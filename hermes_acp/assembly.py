@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from hermes_acp.agent.engines import context_engine
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.model_table import KnownModel, known_model
 from hermes_acp.agent.prompt_builder import build_system_prompt
-from hermes_acp.agent.providers.apis import api_of
-from hermes_acp.agent.providers.base import Provider
-from hermes_acp.agent.providers.continued import Continued
-from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.model_list import ListedModel
-from hermes_acp.agent.providers.remote_model import RemoteModel
-from hermes_acp.agent.providers.retry import Retrying
-from hermes_acp.config import Config
+from hermes_acp.agent.providers.refreshing import Refreshing
+from hermes_acp.config import Config, SideTask
+from hermes_acp.connections import Choice, Connections, distinct
 from hermes_acp.errors import ConfigError, ProviderError
-from hermes_acp.settings import ModelEndpoint
+from hermes_acp.settings import ModelEndpoint, Settings, resolve_reserves, resolve_sides
 from hermes_acp.settings.providers import DEMO
 from hermes_acp.tools.registry import discover
 
@@ -30,32 +25,42 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Models:
-    """The models of one endpoint; each is built when first used and kept."""
+    """The models of one endpoint, and the `reserves` that may stand in for them; each is built when first used and
+    kept. `sides` are the models of side tasks that have their own."""
 
     endpoint: ModelEndpoint
     config: Config
+    reserves: tuple[ModelEndpoint, ...] = ()
+    sides: Mapping[SideTask, tuple[ModelEndpoint, ...]] = field(default_factory=dict)
     _listed: dict[str, ListedModel] = field(default_factory=dict)
     _admitted: set[str] = field(default_factory=set)
     _agents: dict[str, Agent] = field(default_factory=dict)
-    _clients: list[RemoteModel[Any, Any]] = field(default_factory=list)
     _preparing: asyncio.Task[None] | None = None
+    _reserves: dict[str, Choice] = field(init=False)
+    _connections: Connections = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._reserves = {choice.label: choice for choice in distinct(self.endpoint, self.reserves)}
+        self._connections = Connections(self.config.agent)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models a session may choose from, the configured one first."""
-        return tuple(dict.fromkeys((self.endpoint.model, *self._listed)))
+        """The models a session may choose from, the configured one first, then its reserves."""
+        return tuple(dict.fromkeys((self.endpoint.model, *self._reserves, *self._listed)))
 
     def unlock(self, api_key: str) -> None:
         """Use this key, which has come out of the keyring."""
         self.endpoint = replace(self.endpoint, api_key=api_key, in_keyring=False)
 
     def admit(self, model: str) -> None:
-        """Let a model be used that the endpoint has not listed, or not yet."""
-        self._admitted.add(model)
+        """Let a model be used that the endpoint has not listed, or not yet. The name of a reserve that is there no
+        longer is none of its models."""
+        if " " not in model:
+            self._admitted.add(model)
 
     def knows(self, model: str) -> bool:
         """Whether a session may use this model."""
-        return model == self.endpoint.model or model in self._listed or model in self._admitted
+        return model in self.names or model in self._admitted
 
     def agent(self, model: str) -> Agent:
         """The agent that a model answers through.
@@ -75,17 +80,17 @@ class Models:
         """
         self.agent(self.endpoint.model)
         idle = self._preparing is None or self._preparing.done()
-        if self._clients and idle and not self._listed:
-            self._preparing = asyncio.get_running_loop().create_task(self._prepare(self._clients[0], listed))
+        if self.endpoint.api_mode != DEMO and idle and not self._listed:
+            client = self._connections.client(self._place(self.endpoint.model))
+            self._preparing = asyncio.get_running_loop().create_task(self._prepare(client, listed))
 
     async def aclose(self) -> None:
         """Close the connections to the models."""
         if self._preparing is not None:
             self._preparing.cancel()
-        for client in self._clients:
-            await client.aclose()
+        await self._connections.aclose()
 
-    async def _prepare(self, client: RemoteModel[Any, Any], listed: Callable[[], None]) -> None:
+    async def _prepare(self, client: Refreshing, listed: Callable[[], None]) -> None:
         try:
             await client.warm()
             self._listed = {model.name: model for model in await client.models()}
@@ -108,7 +113,7 @@ class Models:
 
     def _build(self, model: str) -> Agent:
         return Agent(
-            provider=self._provider(model),
+            provider=self._connections.chain(self._chain(model)),
             toolbox=discover(),
             build_system=build_system_prompt,
             engine=context_engine(self.config),
@@ -116,21 +121,21 @@ class Models:
             titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
         )
 
-    def _provider(self, model: str) -> Provider:
-        if self.endpoint.api_mode == DEMO:
-            from hermes_acp.agent.providers.demo import Demo
+    def _chain(self, model: str) -> list[Choice]:
+        """A model and those that stand in for it: the reserves, without itself."""
+        first = self._reserves.get(model) or Choice(model, self._place(model))
+        return [first, *(choice for choice in self._reserves.values() if choice.label != model)]
 
-            return Demo()
-        return Continued(Retrying(self._client(model)))
-
-    def _client(self, model: str) -> RemoteModel[Any, Any]:
-        place = self.endpoint
-        if place.in_keyring:
+    def _place(self, model: str) -> ModelEndpoint:
+        if self.endpoint.in_keyring:
             raise ConfigError("The system keyring has not given the key yet; try again in a moment.")
-        stall_timeout = self.config.agent.stall_timeout
-        sees = self._sees_images(model)
-        version = place.anthropic_version
-        endpoint = Endpoint(place.provider, model, place.base_url, place.api_key, stall_timeout, sees, version)
-        client = RemoteModel(endpoint, api_of(place.api_mode))
-        self._clients.append(client)
-        return client
+        return replace(self.endpoint, model=model, sees_images=self._sees_images(model))
+
+
+def models_of(endpoint: ModelEndpoint, settings: Settings) -> Models:
+    """The models of an endpoint with the reserves and side tasks of the settings.
+
+    Raises:
+        ConfigError: a reserve, or the model of a side task, cannot be completed.
+    """
+    return Models(endpoint, settings.config, resolve_reserves(settings, endpoint), resolve_sides(settings, endpoint))

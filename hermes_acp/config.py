@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal, get_args
-from urllib.parse import SplitResult, urlsplit
 
 from hermes_acp.errors import ConfigError
 from hermes_acp.mcp_servers import McpServer, parse_servers
-from hermes_acp.text import shorten
+from hermes_acp.values import (
+    Checks,
+    WrongInside,
+    address,
+    chain,
+    choice,
+    count,
+    day,
+    either,
+    entries,
+    is_secret,
+    kind,
+    shown,
+    text,
+    time,
+    variable,
+    words,
+    yes_or_no,
+)
 
 Mode = Literal["ask", "accept_edits", "plan"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -28,6 +43,10 @@ OnAsk = Literal["deny"]
 
 ApiMode = Literal["chat_completions", "codex_responses", "anthropic_messages"]
 API_MODES: tuple[ApiMode, ...] = get_args(ApiMode)
+
+SideTask = Literal["vision", "compression", "web_extract", "title"]
+SIDE_TASKS: tuple[SideTask, ...] = get_args(SideTask)
+"""The small questions beside a conversation that may have models of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +71,15 @@ class ModelConfig:
 class AgentConfig:
     """`max_turns`: model calls a turn. `stall_timeout`: seconds a stream may stand still. `auto_title`:
     whether the model is asked once for a session's title. `busy_prompt`: whether a prompt that comes during a
-    turn waits for it or ends it. `on_ask`: what becomes of a question when nobody is there."""
+    turn waits for it or ends it. `on_ask`: what becomes of a question when nobody is there. `fallback_cooldown`:
+    seconds for which a model that failed is left alone, where there is a reserve."""
 
     max_turns: int = 500
     stall_timeout: float = 120.0
     auto_title: bool = True
     busy_prompt: BusyPrompt = "queue"
     on_ask: OnAsk = "deny"
+    fallback_cooldown: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +125,19 @@ class TrajectoriesConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class CredentialsConfig:
+    """`command`: the program, with its arguments, that writes the key of the configured model; () for none."""
+
+    command: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
-    """Everything a config file can say."""
+    """Everything a config file can say.
+
+    `fallback_providers` are the reserves of the model, in order; `auxiliary` the models of each side task that
+    has some of its own, the one to be asked first before its reserves.
+    """
 
     model: ModelConfig = field(default_factory=ModelConfig)
     agent: AgentConfig = field(default_factory=AgentConfig)
@@ -115,6 +147,15 @@ class Config:
     compression: CompressionConfig = field(default_factory=CompressionConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
     mcp_servers: tuple[McpServer, ...] = ()
+    credentials: CredentialsConfig = field(default_factory=CredentialsConfig)
+    fallback_providers: tuple[ModelConfig, ...] = ()
+    auxiliary: Mapping[SideTask, tuple[ModelConfig, ...]] = field(default_factory=dict)
+
+    @property
+    def key_variables(self) -> frozenset[str]:
+        """The environment variables that are named as holding a key."""
+        chains = (self.model, *self.fallback_providers, *(one for chain in self.auxiliary.values() for one in chain))
+        return frozenset(one.api_key_env for one in chains if one.api_key_env)
 
 
 def parse_config(data: Mapping[str, Any], source: str) -> Config:
@@ -137,7 +178,7 @@ def read_values(data: Mapping[str, Any], source: str) -> dict[str, Any]:
     found = _dotted(data, source)
     for key in found:
         if key not in CHECKS and key not in _LATER:
-            raise ConfigError(f"{source}: {_shown(key)}: {_unknown(key)}")
+            raise ConfigError(f"{source}: {shown(key)}: {_unknown(key)}")
     return {key: check_value(key, value, f"{source}: {key}") for key, value in found.items() if key in CHECKS}
 
 
@@ -149,6 +190,8 @@ def check_value(key: str, value: Any, place: str) -> Any:
     """
     try:
         return CHECKS[key](value)
+    except WrongInside as error:
+        raise ConfigError(f"{place}{error.place}: {error}") from None
     except ValueError as error:
         raise ConfigError(f"{place}: {error}") from None
 
@@ -164,6 +207,13 @@ def build_config(values: Mapping[str, Any]) -> Config:
         compression=CompressionConfig(**_table("compression", values)),
         context=ContextConfig(**_table("context", values)),
         mcp_servers=values.get("mcp_servers", ()),
+        credentials=CredentialsConfig(**_table("credentials", values)),
+        fallback_providers=tuple(map(_model, values.get("fallback_providers", ()))),
+        auxiliary={
+            task: tuple(map(_model, values[f"auxiliary.{task}"]))
+            for task in SIDE_TASKS
+            if f"auxiliary.{task}" in values
+        },
     )
 
 
@@ -184,27 +234,20 @@ def tighten(config: Config, project: Mapping[str, Any], source: str) -> Config:
     """
     for key in _dotted(project, source):
         if key not in _PROJECT_KEYS:
-            raise ConfigError(f"{source}: {_shown(key)}: a project's file may only set {' and '.join(_PROJECT_KEYS)}")
+            raise ConfigError(f"{source}: {shown(key)}: a project's file may only set {' and '.join(_PROJECT_KEYS)}")
     wanted = read_values(project, source)
     mode = max(config.approvals.mode, wanted.get("approvals.mode", config.approvals.mode), key=STRICTNESS.index)
     turns = min(config.agent.max_turns, wanted.get("agent.max_turns", config.agent.max_turns))
     return replace(config, approvals=replace(config.approvals, mode=mode), agent=replace(config.agent, max_turns=turns))
 
 
-def parse_url(url: str) -> SplitResult:
-    """A base URL taken apart.
+def _own_models(task: SideTask, values: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    found: tuple[Mapping[str, Any], ...] = values.get(f"auxiliary.{task}", ())
+    return found
 
-    Raises:
-        ValueError: it is not a usable http or https address, or holds a name and password.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0:
-        raise ValueError("must be an http or https address, such as https://api.openai.com/v1")
-    if "@" in parts.netloc:
-        raise ValueError("must not hold a name or password")
-    if parts.query or parts.fragment or not url.isprintable() or " " in url:
-        raise ValueError("must be a plain address without spaces, ? and #")
-    return parts
+
+def _model(entry: Mapping[str, Any]) -> ModelConfig:
+    return ModelConfig(name=entry.get("model", ""), **{key: value for key, value in entry.items() if key != "model"})
 
 
 def _table(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -219,9 +262,9 @@ def _dotted(data: Mapping[str, Any], source: str) -> dict[str, Any]:
         if name in _LATER or name in CHECKS:
             found[name] = table
         elif name not in _TABLES:
-            raise ConfigError(f"{source}: {_shown(name)}: {_unknown(name)}")
+            raise ConfigError(f"{source}: {shown(name)}: {_unknown(name)}")
         elif not isinstance(table, Mapping):
-            raise ConfigError(f"{source}: {name}: must be a table, not {_kind(table)}")
+            raise ConfigError(f"{source}: {name}: must be a table, not {kind(table)}")
         else:
             found |= {f"{name}.{key}": value for key, value in table.items()}
     return found
@@ -229,151 +272,80 @@ def _dotted(data: Mapping[str, Any], source: str) -> dict[str, Any]:
 
 def _unknown(key: str) -> str:
     """Why a key is refused. Its value is never named: it may be a secret in the wrong place."""
-    if re.search(r"key|token|secret|password", key) and "key_env" not in key:
+    if is_secret(key):
         return "keys are not kept in this file: run `hermes-acp-agent setup`, or name a variable in model.api_key_env"
     known = {**CHECKS, **dict.fromkeys(_LATER), **dict.fromkeys(_TABLES)}
     near = get_close_matches(key, known, n=1, cutoff=0.7) or get_close_matches(key.split(".")[-1], _last_words(), n=1)
     return f"unknown key (did you mean {_last_words().get(near[0], near[0])}?)" if near else "unknown key"
 
 
-def _shown(key: str) -> str:
-    return shorten(key if key.isprintable() else ascii(key), 80)
-
-
 def _last_words() -> dict[str, str]:
     return {key.split(".")[-1]: key for key in (*CHECKS, *_LATER)}
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"must be a text, not {_kind(value)}")
-    if not value.isprintable():
-        raise ValueError("must be one line of printable characters")
-    return value.strip()
-
-
-def _address(value: Any) -> str:
-    text = _text(value)
-    if text:
-        parse_url(text)
-    return text.rstrip("/")
-
-
-def _variable(value: Any) -> str:
-    text = _text(value)
-    if text and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
-        raise ValueError("must be the name of an environment variable, not the key itself")
-    return text
-
-
-def _date(value: Any) -> str:
-    """A date, which TOML may have read as one."""
-    text = value.isoformat() if isinstance(value, date) else _text(value)
-    if not re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
-        raise ValueError("must be a date, such as 2023-06-01")
-    return text
-
-
-def _choice(value: Any, choices: tuple[str, ...]) -> str:
-    text = _text(value)
-    if text not in choices:
-        near = get_close_matches(text, choices, n=1)
-        raise ValueError(f"must be {_either(choices)}" + (f" (did you mean {near[0]}?)" if near else ""))
-    return text
-
-
 def _mode(value: Any) -> str:
     if value == "auto":
-        raise ValueError(f"auto needs the sandbox, which is not supported yet; use {_either(MODES)}")
-    return _choice(value, MODES)
+        raise ValueError(f"auto needs the sandbox, which is not supported yet; use {either(MODES)}")
+    return choice(value, MODES)
 
 
 def _on_ask(value: Any) -> str:
     if value == "allow-in-sandbox":
         raise ValueError("allow-in-sandbox needs the sandbox, which is not supported yet; use deny")
-    return _choice(value, get_args(OnAsk))
-
-
-def _count(value: Any, least: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError(f"must be a whole number, not {_kind(value)}")
-    if not least <= value < 2**31:
-        raise ValueError(f"must be at least {least}" if value < least else "is too large")
-    return value
-
-
-def _time(value: Any, unit: str, least: float) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        raise ValueError(f"must be a number of {unit}, not {_kind(value)}")
-    if not (math.isfinite(value) and least <= value <= 10**9):
-        raise ValueError(f"must be a number of {unit} from {least:g} on")
-    return float(value)
+    return choice(value, get_args(OnAsk))
 
 
 def _part(value: Any) -> float:
-    part = _time(value, "", 0.0) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+    part = time(value, "", 0.0) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
     if not 0.05 <= part <= 0.95:
         raise ValueError("must be a part of the context window, from 0.05 to 0.95")
     return part
 
 
 def _engine(value: Any) -> str:
-    text = _text(value)
-    if text not in ("compressor", "whole") and not re.fullmatch(r"[\w.]+:\w+", text):
+    name = text(value)
+    if name not in ("compressor", "whole") and not re.fullmatch(r"[\w.]+:\w+", name):
         raise ValueError('must be "compressor", "whole" or "module:Class"')
-    return text
+    return name
 
 
-def _yes_or_no(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError(f"must be true or false, not {_kind(value)}")
-    return value
+_ENTRY: Checks = {
+    "provider": text,
+    "model": text,
+    "base_url": address,
+    "api_mode": partial(choice, choices=API_MODES),
+    "api_key_env": variable,
+}
+"""A model in a list of reserves, or of a side task."""
 
-
-def _either(choices: tuple[str, ...]) -> str:
-    return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
-
-
-def _kind(value: Any) -> str:
-    match value:
-        case bool():
-            return "true or false"
-        case str():
-            return "a text"
-        case int() | float():
-            return "a number"
-        case Mapping():
-            return "a table"
-        case list():
-            return "a list"
-        case _:
-            return "a date or time"
-
-
-CHECKS: Mapping[str, Callable[[Any], Any]] = {
-    "model.provider": _text,
-    "model.name": _text,
-    "model.base_url": _address,
-    "model.api_mode": partial(_choice, choices=API_MODES),
-    "model.api_key_env": _variable,
-    "model.context_window": partial(_count, least=0),
-    "model.vision": _yes_or_no,
-    "model.anthropic_version": _date,
-    "agent.max_turns": partial(_count, least=1),
-    "agent.stall_timeout": partial(_time, unit="seconds", least=1.0),
-    "agent.auto_title": _yes_or_no,
-    "agent.busy_prompt": partial(_choice, choices=get_args(BusyPrompt)),
+CHECKS: Checks = {
+    "model.provider": text,
+    "model.name": text,
+    "model.base_url": address,
+    "model.api_mode": partial(choice, choices=API_MODES),
+    "model.api_key_env": variable,
+    "model.context_window": partial(count, least=0),
+    "model.vision": yes_or_no,
+    "model.anthropic_version": day,
+    "agent.max_turns": partial(count, least=1),
+    "agent.stall_timeout": partial(time, unit="seconds", least=1.0),
+    "agent.auto_title": yes_or_no,
+    "agent.busy_prompt": partial(choice, choices=get_args(BusyPrompt)),
     "agent.on_ask": _on_ask,
     "approvals.mode": _mode,
-    "approvals.timeout": partial(_time, unit="seconds", least=0.0),
-    "acp.announce": partial(_choice, choices=("always", "never")),
-    "trajectories.save": _yes_or_no,
+    "approvals.timeout": partial(time, unit="seconds", least=0.0),
+    "acp.announce": partial(choice, choices=("always", "never")),
+    "trajectories.save": yes_or_no,
     "compression.threshold": _part,
     "compression.auto_threshold": _part,
-    "compression.protect_last_n": partial(_count, least=0),
+    "compression.protect_last_n": partial(count, least=0),
     "context.engine": _engine,
-    "acp.idle_minutes": partial(_time, unit="minutes", least=0.0),
     "mcp_servers": parse_servers,
+    "acp.idle_minutes": partial(time, unit="minutes", least=0.0),
+    "agent.fallback_cooldown": partial(time, unit="seconds", least=0.0),
+    "credentials.command": words,
+    "fallback_providers": partial(entries, checks=_ENTRY),
+    **{f"auxiliary.{task}": partial(chain, checks=_ENTRY) for task in SIDE_TASKS},
 }
 """The check of every key that works, by dotted key."""
 
@@ -381,11 +353,8 @@ _LATER = frozenset(
     {
         "agent.max_cost",
         "approvals.rules",
-        "auxiliary",
-        "credentials",
         "delegation",
-        "fallback_providers",
     }
 )
-_TABLES = frozenset(key.split(".")[0] for key in CHECKS)
+_TABLES = frozenset(key.split(".")[0] for key in CHECKS if "." in key)
 _PROJECT_KEYS = ("approvals.mode", "agent.max_turns")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from hermes_acp.assembly import Models
+from hermes_acp.assembly import Models, models_of
 from hermes_acp.config import Config
 from hermes_acp.errors import CredentialsMissing
 from hermes_acp.library.arguments import Setup
@@ -23,7 +23,7 @@ async def open_models(setup: Setup, config: Config) -> Models:
         CredentialsMissing: there is no model to talk to.
         ConfigError: a setting is wrong, or the keyring gives no key.
     """
-    return Models(await _endpoint(setup), config)
+    return models_of(await _endpoint(setup), replace(setup.settings, config=config))
 
 
 async def _endpoint(setup: Setup) -> ModelEndpoint:

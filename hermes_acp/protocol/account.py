@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hermes_acp.agent.loop import Agent
-from hermes_acp.assembly import Models
+from hermes_acp.assembly import Models, models_of
 from hermes_acp.config import MODES, Config, Mode
 from hermes_acp.errors import CredentialsMissing, HermesError
 from hermes_acp.events import Notice
@@ -182,7 +182,7 @@ class Account:
             settings = self._current()
             if is_signed_out(settings.home):
                 raise CredentialsMissing(_SIGNED_OUT)
-            self._models = Models(self._endpoint(settings), settings.config)
+            self._models = models_of(self._endpoint(settings), settings)
         return self._models
 
     async def _unlock(self, seconds: float) -> None:

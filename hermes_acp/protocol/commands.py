@@ -103,12 +103,19 @@ async def _choose(session: Session, option: str, value: str) -> str:
     allowed = session.options.allowed(option)
     if not value:
         choices = ", ".join(f"`{choice}`" for choice in allowed)
-        return f"The {option} is `{session.options.values()[option]}`. To choose: {choices}."
+        return (
+            f"The {option} is `{session.options.values()[option]}`{_stand_in(session, option)}. To choose: {choices}."
+        )
     if value not in allowed:
         return f"There is no {option} `{value}`. To choose: {', '.join(f'`{choice}`' for choice in allowed)}."
     await session.set_option(option, value, option)
     session.announce_options()
     return f"The {option} is now `{value}`."
+
+
+def _stand_in(session: Session, option: str) -> str:
+    standing_in = session.options.answering if option == "model" else ""
+    return f" (`{standing_in}` answers in its place)" if standing_in else ""
 
 
 async def _tools(session: Session, argument: str) -> str:

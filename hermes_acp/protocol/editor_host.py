@@ -56,7 +56,8 @@ class EditorHost:
     """One session, as its editor sees it.
 
     Deltas that arrive within one pass of the loop leave as one chunk; live output leaves at most ten times
-    a second, the latest only; everything else leaves at once and never overtakes what came before.
+    a second, the latest only; everything else leaves at once and never overtakes what came before. `switched` is
+    told which model answers from here on.
     """
 
     def __init__(self, session_id: str, peer: Peer, manner: Manner) -> None:
@@ -67,6 +68,7 @@ class EditorHost:
         self._open: TextDelta | ReasoningDelta | None = None
         self._cards: set[str] = set()
         self._outputs: dict[str, ToolOutput] = {}
+        self.switched: Callable[[str], None] = lambda model: None
         self._status = _Paced(STATUS_SECONDS, self._send_status)
 
     def emit(self, event: Event) -> None:
@@ -82,6 +84,9 @@ class EditorHost:
                 self._send_step(event)
             case UserPrompted():
                 pass
+            case ModelSwitched():
+                self._send(event)
+                self.switched(event.model)
             case _:
                 self._send(event)
 

@@ -20,7 +20,8 @@ class Options:
     """The values a session runs with. `models` are the ones that may be chosen, `model` among them.
 
     `address` is where the models are; `chosen` says that the person has chosen the model there. Such a
-    choice holds for as long as the address does, whether or not it is listed at the moment.
+    choice holds for as long as the address does, whether or not it is listed at the moment. `answering` is the
+    reserve that answers in the model's place, "" when none does.
     """
 
     mode: Mode
@@ -28,6 +29,12 @@ class Options:
     models: tuple[str, ...]
     address: str = ""
     chosen: bool = False
+    answering: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The model that answers."""
+        return self.answering or self.model
 
     def values(self) -> dict[str, str]:
         """The present values by option id, as they are stored, and the address of a chosen model."""
@@ -40,6 +47,7 @@ class Options:
             self.model = self.model if self.model in models else models[0]
             self.address, self.chosen = address, False
         self.models = models if self.model in models else (self.model, *models)
+        self.answering = self.answering if self.answering in self.models else ""
 
     def allowed(self, option: str) -> tuple[str, ...]:
         """The values an option can take; none for an option that does not exist."""
@@ -60,7 +68,12 @@ class Options:
         if value not in self.allowed(option):
             raise ValueError(f"{option} cannot be {value!r}")
         setattr(self, option, value)
-        self.chosen = self.chosen or option == "model"
+        if option == "model":
+            self.chosen, self.answering = True, ""
+
+    def switch(self, model: str) -> None:
+        """Another of the models answers from here on, in place of the chosen one, or that one again."""
+        self.answering = model if model != self.model and model in self.models else ""
 
 
 def mode_state(options: Options) -> dict[str, Any]:
@@ -76,7 +89,7 @@ def config_options(options: Options) -> list[dict[str, Any]]:
         outbound.select_option(
             "mode", "Mode", current=options.mode, choices=modes, category="mode", description="What runs unasked"
         ),
-        outbound.select_option("model", "Model", current=options.model, choices=models, category="model"),
+        outbound.select_option("model", "Model", current=options.shown, choices=models, category="model"),
     ]
 
 

@@ -68,11 +68,11 @@ def serve(booted: Booted) -> int:
 
 
 def _read_settings(argv: list[str]) -> Settings:
-    """The settings as they are now; the variable that they name for the key is no command's business."""
+    """The settings as they are now; the variables that they name for keys are no command's business."""
     settings = load_settings(from_arguments(argv), os.environ)
-    if name := settings.config.model.api_key_env:
+    for name in settings.config.key_variables:
         withhold(name)
-        mask_own()
+    mask_own()
     return settings
 
 

@@ -63,6 +63,9 @@ class Session:
     _known: bool = False
     _models_told: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        self.host.switched = self._switched
+
     @property
     def id(self) -> str:
         return self.conversation.id
@@ -104,6 +107,7 @@ class Session:
     def offer_models(self, models: tuple[str, ...], address: str) -> None:
         """Let these models of this address be chosen."""
         self.options.offer(models, address)
+        self.conversation.answering = self.options.answering
         self._tell_models()
 
     def _tell_models(self) -> None:
@@ -122,12 +126,18 @@ class Session:
         except ValueError as error:
             raise invalid_params(f"{field_name}: {error}") from None
         self.conversation.approvals.mode = self.options.mode
+        self.conversation.answering = self.options.answering
         self.conversation.journal.update(options=self.options.values())
         await self.conversation.journal.commit()
 
     def announce_options(self) -> None:
         """Tell the editor the options as they are, in both forms."""
         self.host.update(current_mode_update(self.options.mode))
+        self.host.update(config_option_update(config_options(self.options)))
+
+    def _switched(self, model: str) -> None:
+        """Show which model answers from here on."""
+        self.options.switch(model)
         self.host.update(config_option_update(config_options(self.options)))
 
     async def answer(self, blocks: Sequence[Block]) -> str:

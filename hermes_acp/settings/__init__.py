@@ -7,6 +7,7 @@ from hermes_acp.settings.keyrings import KeyringUnusable, begin_reading
 from hermes_acp.settings.load import Settings, config_in, load_settings, resolve_model
 from hermes_acp.settings.local_servers import FoundServer, look
 from hermes_acp.settings.logs import keep_out, start_logging
+from hermes_acp.settings.reserves import resolve_reserves, resolve_sides
 from hermes_acp.settings.sources import from_arguments
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "look",
     "origin",
     "resolve_model",
+    "resolve_reserves",
+    "resolve_sides",
     "sign_in",
     "sign_out",
     "start_logging",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
 from urllib.parse import urlsplit
 
+from hermes_acp.agent.providers.keychain import ReadKey
 from hermes_acp.config import ModelConfig
 from hermes_acp.errors import ConfigError, CredentialsMissing
-from hermes_acp.settings.credentials import origin
-from hermes_acp.settings.keyrings import WHERE
+from hermes_acp.settings.credentials import origin, read_stored
+from hermes_acp.settings.key_command import key_of_command
+from hermes_acp.settings.keyrings import WHERE, begin_reading
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, api_mode_of, provider_at
 
 SETUP_HINT = "run `hermes-acp-agent setup`"
@@ -23,7 +28,8 @@ class ModelEndpoint:
     """Where a model is asked.
 
     `api_mode` is one of `hermes_acp.config.API_MODES`, or "demo". `api_key` is "" for servers that want
-    none; `key_source` says where it was found, `in_keyring` that it is still to be read there.
+    none; `key_source` says where it was found, `in_keyring` that it is still to be read there, `in_command` that a
+    command is still to be asked. `read_key` reads it anew, wherever it is by then; None where there is none to read.
     `context_window` is in tokens, 0 when nobody said. `sees_images`: whether pictures are sent; a server that
     refuses them is believed. `anthropic_version` is the version to ask a Messages API for, "" for the usual one.
     """
@@ -38,24 +44,48 @@ class ModelEndpoint:
     context_window: int = 0
     sees_images: bool = True
     anthropic_version: str = ""
+    in_command: bool = False
+    read_key: ReadKey | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def known_key(self) -> str | None:
+        """The key, None as long as it is still to be read."""
+        return None if self.in_keyring or self.in_command else self.api_key
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key and where it was found, in words; the value of one that is in the keyring is still to be read."""
+    """A key and where it was found, in words; of one in the keyring or of a command the value is still to be read."""
 
     value: str = field(repr=False)
     source: str
     in_keyring: bool = False
+    in_command: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """Where keys are looked up: the environment, and what `setup` stored by origin, in a file or in the keyring."""
+    """Where keys are looked up: the environment, and what `setup` stored by origin, in a file or in the keyring.
+
+    `file` is the one that holds what was stored. `general` is the variable of the key for the configured endpoint,
+    `command` the program that writes it; both are empty where the key of another one is looked up.
+    """
 
     environ: Mapping[str, str] = field(repr=False)
     stored: Mapping[str, str] = field(repr=False)
     in_keyring: frozenset[str] = frozenset()
+    file: Path | None = None
+    general: str = ANY_KEY
+    command: tuple[str, ...] = ()
+
+    def of_others(self) -> Keys:
+        """The keys that may go to other endpoints than the configured one."""
+        return replace(self, general="", command=())
+
+    def anew(self) -> Keys:
+        """The same places, looked at now."""
+        stored = read_stored(self.file)
+        return replace(self, stored=stored.keys, in_keyring=stored.in_keyring)
 
     def variable(self, name: str) -> Key | None:
         """The key in an environment variable.
@@ -91,10 +121,28 @@ def resolve(config: ModelConfig, keys: Keys) -> ModelEndpoint:
     if config.provider == DEMO:
         return ModelEndpoint(DEMO, config.name or DEMO, "", DEMO, context_window=config.context_window)
     if config.provider or config.base_url:
-        config = _completed(config)
-        return _endpoint(config, _configured_key(config, keys))
+        config = completed(config)
+        return _endpoint(config, keys, _configured_key(config, keys))
     known, key = _found(config, keys)
-    return _endpoint(replace(config, provider=known.name, base_url=known.base_url), key)
+    return _endpoint(replace(config, provider=known.name, base_url=known.base_url), keys, key)
+
+
+async def read_key(config: ModelConfig, keys: Keys) -> str:
+    """The key of an endpoint as it is now, "" when there is none; a keyring or a command may take long.
+
+    Args:
+        config: what the settings say of it, both provider and address among it.
+
+    Raises:
+        HermesError: it cannot be read; without the key in the text.
+    """
+    keys = await asyncio.to_thread(keys.anew)
+    key = _configured_key(config, keys)
+    if key and key.in_keyring:
+        return await asyncio.wrap_future(begin_reading(origin(config.base_url)))
+    if key and key.in_command:
+        return await key_of_command(keys.command)
+    return key.value if key else ""
 
 
 def says_nothing(config: ModelConfig, keys: Keys) -> bool:
@@ -102,11 +150,15 @@ def says_nothing(config: ModelConfig, keys: Keys) -> bool:
     named = config.provider or config.base_url or config.name or config.api_key_env
     variables = (ANY_KEY, *(known.key_variable for known in PROVIDERS.values() if known.is_hosted))
     return not (
-        named or keys.stored or keys.in_keyring or any(keys.environ.get(name, "").strip() for name in variables)
+        named
+        or keys.stored
+        or keys.in_keyring
+        or keys.command
+        or any(keys.environ.get(name, "").strip() for name in variables)
     )
 
 
-def _completed(config: ModelConfig) -> ModelConfig:
+def completed(config: ModelConfig) -> ModelConfig:
     """The settings with both a provider and an address."""
     if not config.base_url:
         return replace(config, base_url=_address_of(config.provider))
@@ -124,9 +176,11 @@ def _address_of(provider: str) -> str:
 
 
 def _configured_key(config: ModelConfig, keys: Keys) -> Key | None:
-    found = keys.variable(ANY_KEY)
+    found = keys.variable(keys.general)
     if found:
         return found
+    if not config.api_key_env and keys.command:
+        return Key("", "credentials.command", in_command=True)
     if not config.api_key_env:
         return keys.own(config.base_url)
     found = keys.variable(config.api_key_env)
@@ -152,11 +206,13 @@ def _nothing_configured(config: ModelConfig, keys: Keys) -> str:
     named = next((name for name in (ANY_KEY, config.api_key_env) if name and keys.environ.get(name)), "")
     if named:
         return f"{named} is set, but nothing says whose key it is: set HERMES_ACP_PROVIDER or HERMES_ACP_BASE_URL."
+    if keys.command:
+        return "credentials.command is set, but nothing says whose key it gives: set model.provider or model.base_url."
     variables = ", ".join(known.key_variable for known in PROVIDERS.values() if known.is_hosted)
     return f"No model is configured: {SETUP_HINT}, set one of {variables}, or start a model server on this machine."
 
 
-def _endpoint(config: ModelConfig, key: Key | None) -> ModelEndpoint:
+def _endpoint(config: ModelConfig, keys: Keys, key: Key | None) -> ModelEndpoint:
     known = provider_at(config.base_url)
     if known and known.is_hosted and not key:
         raise CredentialsMissing(_no_key(known, config.base_url))
@@ -174,6 +230,8 @@ def _endpoint(config: ModelConfig, key: Key | None) -> ModelEndpoint:
         context_window=config.context_window,
         sees_images=config.vision is not False,
         anthropic_version=config.anthropic_version,
+        in_command=key.in_command if key else False,
+        read_key=partial(read_key, config, keys),
     )
 
 

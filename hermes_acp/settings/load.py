@@ -68,9 +68,9 @@ def load_settings(
     stored = read_stored(home.credentials_file)
     warnings = unsupported(data, source) + ((stored.warning,) if stored.warning else ())
     log = _log_config({**variables, **overrides})
-    return Settings(
-        home, build_config(values), log, warnings, Keys(environ, stored.keys, stored.in_keyring), places(environ)
-    )
+    config = build_config(values)
+    keys = Keys(environ, stored.keys, stored.in_keyring, file=home.credentials_file, command=config.credentials.command)
+    return Settings(home, config, log, warnings, keys, places(environ))
 
 
 def resolve_model(settings: Settings) -> ModelEndpoint:

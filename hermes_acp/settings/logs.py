@@ -68,6 +68,6 @@ def _handler(settings: Settings) -> tuple[logging.Handler, str]:
 
 
 def _keys(settings: Settings) -> Iterator[str]:
-    environ, named = settings.keys.environ, settings.config.model.api_key_env
-    yield from (value.strip() for name, value in environ.items() if name == named or name.endswith("_API_KEY"))
+    environ, named = settings.keys.environ, settings.config.key_variables
+    yield from (value.strip() for name, value in environ.items() if name in named or name.endswith("_API_KEY"))
     yield from settings.keys.stored.values()

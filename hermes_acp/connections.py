@@ -1,0 +1,129 @@
+"""Providers made of endpoints, and what they share: keys, cool-downs, open connections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlsplit
+
+from hermes_acp.agent.providers.apis import api_of
+from hermes_acp.agent.providers.base import Provider
+from hermes_acp.agent.providers.continued import Continued
+from hermes_acp.agent.providers.cooldown import Cooldown
+from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.fallback import Fallback, Link
+from hermes_acp.agent.providers.keychain import Keychain, ReadKey
+from hermes_acp.agent.providers.refreshing import Refreshing
+from hermes_acp.agent.providers.remote_model import RemoteModel
+from hermes_acp.agent.providers.retry import Retrying
+from hermes_acp.config import AgentConfig
+from hermes_acp.settings import ModelEndpoint, keep_out, origin
+from hermes_acp.settings.providers import DEMO
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model, and the name by which the person tells it from all others."""
+
+    label: str
+    endpoint: ModelEndpoint
+
+
+@dataclass(slots=True)
+class Connections:
+    """The providers of every endpoint in use, each made when it is first used."""
+
+    config: AgentConfig
+    _clients: dict[ModelEndpoint, Refreshing] = field(default_factory=dict)
+    _keychains: dict[tuple[str, str], Keychain] = field(default_factory=dict)
+    _rests: dict[tuple[str, str], Cooldown] = field(default_factory=dict)
+
+    def chain(self, choices: Sequence[Choice]) -> Provider:
+        """The provider that asks the first of these models, and the others in its place, in order.
+
+        Raises:
+            ConfigError: an API mode is not supported.
+        """
+        links = [Link(one.label, self._provider(one.endpoint), self._rest(one.endpoint)) for one in choices]
+        return Fallback(links) if len(links) > 1 else links[0].provider
+
+    def client(self, endpoint: ModelEndpoint) -> Refreshing:
+        """What asks an endpoint itself.
+
+        Raises:
+            ConfigError: its API mode is not supported.
+        """
+        if endpoint not in self._clients:
+            self._clients[endpoint] = self._connect(endpoint)
+        return self._clients[endpoint]
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for client in self._clients.values():
+            await client.aclose()
+
+    def _provider(self, endpoint: ModelEndpoint) -> Provider:
+        if endpoint.api_mode == DEMO:
+            from hermes_acp.agent.providers.demo import Demo
+
+            return Demo()
+        return Continued(Retrying(self.client(endpoint)))
+
+    def _connect(self, place: ModelEndpoint) -> Refreshing:
+        api = api_of(place.api_mode)
+        endpoint = Endpoint(
+            place.provider,
+            place.model,
+            place.base_url,
+            stall_timeout=self.config.stall_timeout,
+            sees_images=place.sees_images,
+            api_version=place.anthropic_version,
+        )
+        return Refreshing(endpoint, self._keychain(place), lambda keyed: RemoteModel(keyed, api))
+
+    def _keychain(self, place: ModelEndpoint) -> Keychain:
+        """The key of an address: one for all models there, so that it is read anew once for all of them."""
+        found = origin(place.base_url), place.key_source
+        if found not in self._keychains:
+            self._keychains[found] = Keychain(place.known_key, _kept_out(place.read_key))
+        return self._keychains[found]
+
+    def _rest(self, place: ModelEndpoint) -> Cooldown:
+        return self._rests.setdefault((place.base_url, place.model), Cooldown(self.config.fallback_cooldown))
+
+
+def distinct(primary: ModelEndpoint, reserves: Iterable[ModelEndpoint]) -> tuple[Choice, ...]:
+    """The reserves under names that differ from the primary's and from each other.
+
+    A further address of one provider becomes a provider of its own, so that nothing that was said in confidence
+    by a model at the one is sent to the other (spec: agent-loop, 2, opaque material).
+    """
+    places, choices = {primary.provider: origin(primary.base_url)}, list[Choice]()
+    for reserve in reserves:
+        provider, place = reserve.provider, origin(reserve.base_url)
+        if places.setdefault(provider, place) != place:
+            provider = f"{provider} at {urlsplit(reserve.base_url).netloc}"
+        named = replace(reserve, provider=provider)
+        choices.append(Choice(_label(named, primary), named))
+    return tuple({choice.label: choice for choice in choices if choice.label != primary.model}.values())
+
+
+def _label(reserve: ModelEndpoint, primary: ModelEndpoint) -> str:
+    """A model of the primary's own address goes by its name alone, as in that address's list."""
+    own = (reserve.provider, reserve.base_url, reserve.api_mode)
+    if own == (primary.provider, primary.base_url, primary.api_mode):
+        return reserve.model
+    return f"{reserve.model} ({reserve.provider})"
+
+
+def _kept_out(read: ReadKey | None) -> ReadKey | None:
+    """The same, and no log shows what it reads."""
+    if read is None:
+        return None
+
+    async def reading() -> str:
+        key = await read()
+        keep_out(key)
+        return key
+
+    return reading
