@@ -101,6 +101,8 @@ class Models:
 
     def _known(self, model: str) -> KnownModel:
         """What is known of a model; of its window the person's word counts most, then the endpoint's."""
+        if (reserve := self._reserves.get(model)) and model not in self._listed:
+            return known_model(reserve.endpoint.model, reserve.endpoint.base_url)
         known = known_model(model, self.endpoint.base_url)
         told = self._listed[model].window if model in self._listed else 0
         own = self.endpoint.context_window if model == self.endpoint.model else 0

@@ -176,3 +176,104 @@ def test_a_project_may_set_nothing_else(text):
 
 def test_a_wrong_value_in_a_project_is_refused():
     assert "agent.max_turns" in refusal("[agent]\nmax_turns = -3", lambda d, s: tighten(Config(), d, s))
+
+
+CHAINS = """
+[[fallback_providers]]
+provider = "openrouter"
+model = "x/y"
+[[fallback_providers]]
+base_url = "http://127.0.0.1:1/v1/"
+model = "local"
+api_mode = "chat_completions"
+api_key_env = "LOCAL_KEY"
+[auxiliary.vision]
+model = "eyes"
+[[auxiliary.vision.fallback]]
+provider = "openai"
+[auxiliary.title]
+provider = "ollama"
+model = "small"
+[credentials]
+command = "pass show 'api key'"
+[agent]
+fallback_cooldown = 5
+"""
+
+
+def test_reserves_side_tasks_and_the_command_for_the_key():
+    config = parse_config(tomllib.loads(CHAINS), "config.toml")
+    local = ModelConfig("", "local", "http://127.0.0.1:1/v1", "chat_completions", "LOCAL_KEY")
+    assert config.fallback_providers == (ModelConfig("openrouter", "x/y"), local)
+    assert config.auxiliary == {
+        "vision": (ModelConfig("", "eyes"), ModelConfig("openai")),
+        "title": (ModelConfig("ollama", "small"),),
+    }
+    assert config.credentials.command == ("pass", "show", "api key")
+    assert config.agent.fallback_cooldown == 5.0
+    assert config.key_variables == {"LOCAL_KEY"}
+    assert unsupported(tomllib.loads(CHAINS), "c") == ()
+    assert parse_config({"credentials": {"command": ["a", "b c"]}}, "c").credentials.command == ("a", "b c")
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "reason"),
+    [
+        ("fallback_providers = 3", "fallback_providers", "must be a list of tables, not a number"),
+        ('[fallback_providers]\nmodel = "x"', "fallback_providers", "must be a list of tables, not a table"),
+        ('fallback_providers = ["x"]', "fallback_providers (entry 1)", "must be a table, not a text"),
+        (
+            '[[fallback_providers]]\nmodel = "a"\n[[fallback_providers]]\nmodle = "b"',
+            "fallback_providers (entry 2).modle",
+            "did you mean model?",
+        ),
+        ("[[fallback_providers]]\nmodel = 3", "fallback_providers (entry 1).model", "must be a text, not a number"),
+        (
+            '[[fallback_providers]]\napi_mode = "chat_completions"',
+            "fallback_providers (entry 1)",
+            "must name a provider, a model or a base_url",
+        ),
+        (
+            '[[fallback_providers]]\nbase_url = "ftp://x"',
+            "fallback_providers (entry 1).base_url",
+            "http or https address",
+        ),
+        ('[auxiliary.visoin]\nmodel = "x"', "auxiliary.visoin", "did you mean auxiliary.vision?"),
+        ("[auxiliary]\nvision = 3", "auxiliary.vision", "must be a table, not a number"),
+        ("[auxiliary.vision]", "auxiliary.vision", "must name a provider"),
+        (
+            '[auxiliary.title]\nmodel = "x"\nfallback = [{model = "y"}, {modl = "z"}]',
+            "auxiliary.title.fallback (entry 2).modl",
+            "did you mean model?",
+        ),
+        ("[credentials]\ncommand = 3", "credentials.command", "must be a list of texts, or one text, not a number"),
+        ('[credentials]\ncommand = ["a", 3]', "credentials.command", "must be a list of texts"),
+        ('[credentials]\ncommand = "a \'b"', "credentials.command", "quotation marks"),
+        ('[credentials]\ncommand = ["", "x"]', "credentials.command", "name of a program"),
+        ("[agent]\nfallback_cooldown = -1", "agent.fallback_cooldown", "from 0 on"),
+    ],
+)
+def test_a_wrong_reserve_is_named_with_its_place(text, key, reason):
+    line = refusal(text)
+    assert line.startswith(f"config.toml: {key}: ")
+    assert reason in line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[[fallback_providers]]\nmodel = "x"\napi_key = "sk-SECRET"',
+        '[[fallback_providers]]\nmodel = "x"\napi_key_env = "sk-SECRET"',
+        '[auxiliary.title]\nmodel = "x"\ntoken = "sk-SECRET"',
+        '[credentials]\nkey = "sk-SECRET"',
+    ],
+)
+def test_a_key_beside_a_reserve_is_refused_and_not_repeated(text):
+    assert "SECRET" not in refusal(text)
+
+
+@pytest.mark.parametrize("table", ["fallback_providers", "auxiliary", "credentials"])
+def test_a_project_sets_no_reserve_no_side_task_and_no_command(table):
+    data = {table: tomllib.loads(CHAINS)[table]}
+    with pytest.raises(ConfigError, match=rf"project: {table}.*: a project's file may only set"):
+        tighten(Config(), data, "project")

@@ -71,6 +71,7 @@ class ModelServer:
         list_answer: what it says instead of them.
         listed: how often it was asked for them.
         others: what it answers at other paths, in JSON; a function gets the question.
+        keys: those that it takes, all when it names none; another is answered 401 and uses up no reply.
         requests: every request of a reply, valid or not, in order of arrival.
         aborted: those whose client hung up before the answer was whole.
         problems: the rules that requests broke; a test of good behaviour asserts that it is empty.
@@ -87,6 +88,7 @@ class ModelServer:
         self.refused = refused
         self.models = models
         self.list_answer: Status | None = None
+        self.keys: tuple[str, ...] = ()
         self.others: Mapping[str, Any] = {}
         self.listed = 0
         self.requests: list[Received] = []
@@ -158,6 +160,8 @@ class ModelServer:
 
     def answer(self, received: Received, wire: Wire) -> Reply:
         """The reply to a request: what it did wrong, or what the script says."""
+        if self.keys and received.headers.get("authorization", "").removeprefix("Bearer ") not in self.keys:
+            return fail(401, "Incorrect API key provided", code="invalid_api_key")
         problem = wire.broken_rule(received.body, self.refused)
         if problem:
             self.problems.append(problem)

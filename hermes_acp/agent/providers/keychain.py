@@ -34,6 +34,19 @@ class Keychain:
         self._read = read
         self._looked = -1.0
         self._reading: _Reading | None = None
+        self._known = asyncio.Event()
+        if key is not None:
+            self._known.set()
+
+    @property
+    def now(self) -> str:
+        """The key as far as it is known, else ""."""
+        return self._key or ""
+
+    async def known(self) -> str:
+        """The key, once somebody else has read it."""
+        await self._known.wait()
+        return self.now
 
     async def key(self) -> str:
         """The key, read now if it was not before.
@@ -43,7 +56,7 @@ class Keychain:
         """
         if self._key is None:
             await self._look()
-        return self._key or ""
+        return self.now
 
     async def renewed(self, rejected: str, since: float) -> str:
         """The key after one was rejected: another one, or the same when there is no other.
@@ -57,7 +70,7 @@ class Keychain:
         """
         if self._key == rejected and self._looked < since:
             await self._look()
-        return self._key or ""
+        return self.now
 
     async def _look(self) -> None:
         if self._read is None:
@@ -72,7 +85,8 @@ class Keychain:
             reading.waiting -= 1
             await self._leave(reading)
         key = reading.task.result()
-        self._key, self._looked = key or self._key, time.monotonic()
+        self._key, self._looked = key or self.now, time.monotonic()
+        self._known.set()
 
     async def _leave(self, reading: _Reading) -> None:
         """Begin anew the next time; end a look that nobody waits for."""

@@ -60,17 +60,17 @@ class Refreshing:
         return self._endpoint.model
 
     async def warm(self) -> None:
-        """As the client's own `warm`."""
-        async with self._client(await self._key()) as client:
+        """As the client's own `warm`; a key that is still to be read is left to the first request."""
+        async with self._client(self._keychain.now) as client:
             await client.warm()
 
     async def models(self) -> tuple[ListedModel, ...]:
-        """The models that the endpoint offers.
+        """The models that the endpoint offers; it is asked once a request has read the key.
 
         Raises:
             ProviderError: it does not tell, or not in time.
         """
-        async with self._client(await self._key()) as client:
+        async with self._client(await self._keychain.known()) as client:
             return await client.models()
 
     async def aclose(self) -> None:
