@@ -34,6 +34,7 @@ class Arguments(TypedDict, total=False):
     vision: bool | None
     max_turns: int | None
     stall_timeout: float | None
+    fallback_cooldown: float | None
     mode: Literal["ask", "accept_edits", "plan"] | None
     approval_timeout: float | None
     on_ask: Literal["deny", "allow-in-sandbox"] | None
