@@ -71,13 +71,14 @@ class ModelConfig:
 class AgentConfig:
     """`max_turns`: model calls a turn. `stall_timeout`: seconds a stream may stand still. `auto_title`:
     whether the model is asked once for a session's title. `busy_prompt`: whether a prompt that comes during a
-    turn waits for it or ends it. `on_ask`: what becomes of a question when nobody is there. `fallback_cooldown`:
-    seconds for which a model that failed is left alone, where there is a reserve."""
+    turn waits for it or ends it; None: as is usual where it comes from. `on_ask`: what becomes of a question when
+    nobody is there. `fallback_cooldown`: seconds for which a model that failed is left alone, where there is a
+    reserve."""
 
     max_turns: int = 500
     stall_timeout: float = 120.0
     auto_title: bool = True
-    busy_prompt: BusyPrompt = "queue"
+    busy_prompt: BusyPrompt | None = None
     on_ask: OnAsk = "deny"
     fallback_cooldown: float = 60.0
 

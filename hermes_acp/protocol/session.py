@@ -42,9 +42,9 @@ class Session:
 
     `agent` gives the agent for a model at the moment of asking: keys and models may change in between.
     `notices` are shown at the start of the next turn, when the editor is looking. `trajectories` is the
-    folder where each turn leaves one; None: nowhere. `home` is the person's own folder, where there is one, and
-    `custom` its commands when the session was opened. `ready` waits until the model can be asked. `servers` are its
-    MCP servers.
+    folder where each turn leaves one; None: nowhere. `impatient`: whether a prompt ends the turn that it meets.
+    `home` is the person's own folder, where there is one, and `custom` its commands when the session was opened.
+    `ready` waits until the model can be asked. `servers` are its MCP servers.
     """
 
     conversation: Conversation
@@ -57,6 +57,7 @@ class Session:
     turns: Turns = field(default_factory=Turns)
     notices: list[Notice] = field(default_factory=list)
     trajectories: Path | None = None
+    impatient: bool = False
     home: Path | None = None
     custom: Sequence[CustomCommand] = ()
     ready: Callable[[], Awaitable[None]] = _at_once

@@ -195,6 +195,7 @@ class Sessions:
             Desk(conversation, self.store, session.home, lambda: session.agent(session.options.model))
         )
         session.trajectories = self.account.trajectories(config)
+        session.impatient = config.agent.busy_prompt == "interrupt"
         idleness.begin()
         self._open[record.id] = session
         return session

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.fakes.model_server import Call, Say
-from tests.support.editor import never
+from tests.support.editor import never, open_editor
 from tests.support.processes import processes_tagged
 
 
@@ -140,6 +140,22 @@ async def test_stop_as_a_prompt_is_a_cancel_and_is_not_queued(editor, model, pro
     await model.until(lambda server: server.requests)
     assert await editor.prompt(session, "/stop") == "end_turn"
     assert (await running)["stopReason"] == "cancelled"
+
+
+@pytest.mark.slow
+async def test_a_prompt_ends_the_turn_that_it_meets_where_that_is_asked_for(tmp_path, model, project):
+    folder = tmp_path / "home" / "hermes-acp"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('[agent]\nbusy_prompt = "interrupt"\n', "utf-8")
+    async with open_editor(tmp_path / "home", model.url) as editor:
+        await editor.initialize()
+        model.say(Say(text=["late"], first_delay=30), "At once.")
+        session = await editor.new_session(project)
+        running = editor.begin_prompt(session, "hi")
+        await model.until(lambda server: server.requests)
+        assert await editor.prompt(session, "Something else.") == "end_turn"
+        assert (await running)["stopReason"] == "cancelled"
+        assert editor.text(session) == "At once."
 
 
 async def test_a_storm_of_cancels(editor, model, project):

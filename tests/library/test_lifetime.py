@@ -151,6 +151,7 @@ def test_two_agents_at_once_do_not_meet(make, model):
     assert agents[0].session_id != agents[1].session_id
 
 
+@pytest.mark.slow
 def test_the_end_of_the_interpreter_waits_for_nobody(make, model):
     """Neither for an agent that was not closed, nor for a callback that hangs, nor for a running turn."""
     script = MAKE.replace(")", ", stream_delta_callback=lambda text: time.sleep(60))") + (
@@ -167,6 +168,7 @@ def test_the_end_of_the_interpreter_waits_for_nobody(make, model):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_a_thread_that_outlives_the_main_one_is_served(make, model, project):
     """From then on Python's own pools of threads take no work."""
     script = MAKE + (
@@ -180,6 +182,7 @@ def test_a_thread_that_outlives_the_main_one_is_served(make, model, project):
     assert run_script(script, model).stdout == "Seen.\n"
 
 
+@pytest.mark.slow
 def test_after_a_fork_the_agent_says_that_it_belongs_to_another_process(make, model):
     script = MAKE + (
         "import os, sys\n"
@@ -196,6 +199,7 @@ def test_after_a_fork_the_agent_says_that_it_belongs_to_another_process(make, mo
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_an_agent_made_before_a_fork_is_of_no_use_in_the_child_even_if_it_was_not_used(make, model):
     script = MAKE + (
         "import os, sys\n"

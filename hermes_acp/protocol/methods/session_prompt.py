@@ -33,7 +33,7 @@ def register(call: Call[App], params: PromptParams) -> None:
         return
     if is_blank(params.prompt):
         raise invalid_params("prompt: it is empty")
-    if is_stop(text_of(params.prompt)):
+    if session.impatient or is_stop(text_of(params.prompt)):
         session.turns.cancel_all()
     ticket = session.turns.register()
     call.state = _Entry(session, ticket)

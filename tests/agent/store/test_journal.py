@@ -153,6 +153,51 @@ async def test_writing_to_a_deleted_session_is_an_error_and_makes_nothing(tmp_pa
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (0,)
 
 
+async def test_a_segment_has_the_messages_it_begins_with_and_those_after_it(tmp_path):
+    async with session(tmp_path / "s.db") as (store, journal):
+        assert journal.segment_id == "s"
+        journal.begin_turn()
+        note(journal, "before")
+        await journal.commit()
+        journal.begin_segment([user("instead")])
+        note(journal, "after")
+        assert await said(store) == ["before"]
+        await journal.commit()
+        assert await said(store) == ["instead", "after"]
+        assert await shown(store) == ["before", "after"]
+        assert await said(store, journal.segment_id) == ["instead", "after"]
+        assert (await store.journal("s")).segment_id == journal.segment_id
+
+
+async def test_a_turn_that_is_dropped_after_a_segment_began_leaves_what_the_segment_began_with(tmp_path):
+    async with session(tmp_path / "s.db") as (store, journal):
+        journal.begin_turn()
+        note(journal, "before")
+        journal.begin_segment([user("instead")])
+        journal.begin_turn()
+        note(journal, "refused")
+        journal.drop_turn()
+        await journal.commit()
+        assert await said(store) == ["instead"]
+
+
+async def test_a_segment_whose_write_failed_is_written_by_the_next_commit(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.05)
+    path = tmp_path / "s.db"
+    async with session(path) as (store, journal):
+        note(journal, "before")
+        await journal.commit()
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            journal.begin_segment([user("instead")])
+            with pytest.raises(StoreError):
+                await journal.commit()
+            other.execute("ROLLBACK")
+        note(journal, "after")
+        await journal.commit()
+        assert await said(store) == ["instead", "after"]
+
+
 async def test_a_field_that_a_session_has_not_is_refused_at_once(tmp_path):
     async with session(tmp_path / "s.db") as (store, journal):
         with pytest.raises(TypeError, match="colour"):
