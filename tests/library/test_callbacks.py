@@ -30,7 +30,8 @@ def test_all_nine_are_called_in_order_with_their_arguments(make, model, project)
     log = []
 
     def approve(request):
-        log.append(("approval", request.tool, request.command, request.cwd, request.reason))
+        assert request.reason
+        log.append(("approval", request.tool, request.command, request.cwd))
         return "once"
 
     def clarify(question, choices):
@@ -38,7 +39,7 @@ def test_all_nine_are_called_in_order_with_their_arguments(make, model, project)
         return "blue"
 
     agent = make(approval_callback=approve, clarify_callback=clarify, **recording(log))
-    command = {"command": "echo hello"}
+    command = {"command": "touch made && echo hello"}
     model.say(
         Say(reasoning=["Look ", "first."], text=["I ", "run it."], calls=[Call("terminal", command)]),
         Say(calls=[Call("read_file", {"path": "missing.txt"}), Call("list_files", {})]),
@@ -60,7 +61,7 @@ def test_all_nine_are_called_in_order_with_their_arguments(make, model, project)
         ("tool_gen", "terminal"),
         ("stream_delta", None),
         ("status", "executing", ""),
-        ("approval", "terminal", "echo hello", str(project), "This runs a command."),
+        ("approval", "terminal", command["command"], str(project)),
         ("tool_progress", "started", "terminal", ids[0], command, "", False, 0.0),
         finished,
         ("step", 1, [{"name": "terminal", "is_error": False}]),
@@ -246,6 +247,6 @@ async def test_async_callbacks_run_on_the_loop_of_whoever_awaits(make, model, pr
 def test_a_question_cannot_be_answered_by_asking_the_same_agent(make, model, caplog):
     """It would wait for itself."""
     agent = make(approval_callback=lambda request: agent.chat("May I?"))
-    model.say(Say(calls=[Call("terminal", {"command": "true"})]), "Not done.")
+    model.say(Say(calls=[Call("terminal", {"command": "touch made"})]), "Not done.")
     assert agent.chat("Go.") == "Not done."
     assert "cannot ask its own agent" in caplog.text
