@@ -96,7 +96,7 @@ def _key_there(url: str, variable: str, keys: Keys) -> Key | None:
 def _ask_provider(present: str) -> KnownProvider:
     say("Who answers?")
     for number, known in enumerate(_OFFERED, 1):
-        say(f"  {number}  {known.name:<11} {known.label}")
+        say(f"  {number}  {known.name:<12} {known.label}")
     name = ask("Provider", present if present in PROVIDERS else _OFFERED[0].name, _check_provider)
     return PROVIDERS[name]
 

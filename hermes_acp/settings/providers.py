@@ -62,6 +62,14 @@ PROVIDERS: dict[str, KnownProvider] = {
             "anthropic_messages",
             ("claude",),
         ),
+        KnownProvider(
+            "openai-codex",
+            "OpenAI's Codex back end, with a ChatGPT account's token",
+            "https://chatgpt.com/backend-api/codex",
+            "CODEX_ACCESS_TOKEN",
+            "gpt-5.5",
+            "codex_responses",
+        ),
         KnownProvider("ollama", "Ollama on this machine", "http://127.0.0.1:11434/v1"),
         KnownProvider("lmstudio", "LM Studio on this machine", "http://127.0.0.1:1234/v1"),
         KnownProvider("llamacpp", "llama.cpp on this machine", "http://127.0.0.1:8080/v1"),
@@ -87,8 +95,6 @@ def api_mode_of(explicit: str, provider: str, url: str) -> str:
     """How an endpoint is spoken to: what was said, else what its name, else what its address implies."""
     if explicit:
         return explicit
-    if provider == "openai-codex":
-        return "codex_responses"
     known = PROVIDERS.get(provider)
     if known and known.api_mode:
         return known.api_mode

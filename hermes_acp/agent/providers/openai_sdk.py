@@ -9,6 +9,7 @@ import anyio
 import openai
 
 from hermes_acp.agent.providers.api import Sending
+from hermes_acp.agent.providers.codex_account import CODEX_HOST, account_headers
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.sdk_errors import (
     CONNECT_TIMEOUT,
@@ -68,7 +69,7 @@ class OpenAIClient:
 
 
 def _address_hint(endpoint: Endpoint) -> str:
-    return "" if endpoint.path.endswith("/v1") else "should the address end in /v1?"
+    return "" if endpoint.path.endswith("/v1") or endpoint.host == CODEX_HOST else "should the address end in /v1?"
 
 
 def _headers(endpoint: Endpoint) -> dict[str, str | openai.Omit]:
@@ -76,5 +77,7 @@ def _headers(endpoint: Endpoint) -> dict[str, str | openai.Omit]:
     ours: dict[str, str | openai.Omit] = {"Authorization": f"Bearer {endpoint.api_key or 'none'}"}
     if endpoint.host == _OPENAI:
         return ours
+    if endpoint.host == CODEX_HOST:
+        ours |= account_headers(endpoint.api_key)
     foreign = ("OpenAI-Organization", "OpenAI-Project", *foreign_headers("OPENAI_CUSTOM_HEADERS"))
     return {name: openai.Omit() for name in foreign} | ours

@@ -1,6 +1,7 @@
 """A Responses server over real HTTP: its faults, its refusals, and what its own SDK makes of the same bytes."""
 
 import asyncio
+import base64
 import json
 import sys
 import time
@@ -257,6 +258,36 @@ async def test_a_delta_costs_less_than_40_microseconds_of_cpu(connect):
     finally:
         process.terminate()
         await process.wait()
+
+
+def _token(claims):
+    """An access token with these claims, as an unsigned JWT."""
+    parts = ({"alg": "none"}, claims, {})
+    return ".".join(base64.urlsafe_b64encode(json.dumps(one).encode()).decode().rstrip("=") for one in parts)
+
+
+ACCOUNT = _token({"https://api.openai.com/auth": {"chatgpt_account_id": "acc-1"}})
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "account"),
+    [
+        ("http://chatgpt.com/backend-api/codex", ACCOUNT, "acc-1"),
+        ("http://chatgpt.com/backend-api/codex", _token({"https://api.openai.com/auth": []}), None),
+        ("http://chatgpt.com/backend-api/codex", "no-token", None),
+        ("http://chatgpt.com/backend-api/codex", "a.b.c", None),
+        ("http://chatgpt.com.evil.example/backend-api/codex", ACCOUNT, None),
+    ],
+)
+async def test_the_codex_back_end_is_told_the_account_and_a_proxy_is_used(
+    server, connect, monkeypatch, url, key, account
+):
+    monkeypatch.setenv("HTTP_PROXY", server.url)
+    assert (await ask(connect(base_url=url, api_key=key))).text == "Done."
+    (received,) = server.requests
+    assert received.path == f"{url}/responses"
+    assert received.headers.get("chatgpt-account-id") == account
+    assert received.headers["authorization"] == f"Bearer {key}"
 
 
 def _interleaved():
