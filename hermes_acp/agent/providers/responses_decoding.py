@@ -144,16 +144,16 @@ class ResponsesDecoder:
         told = event.get("item")
         if isinstance(told, Mapping):
             self.progress += 1
-            item = self._items.told(event, told)
-            if item.kind == "function_call":
-                yield from self._drafted(item, told)
+            yield from self._drafted(self._items.begun(event, told), told)
 
     def _ended(self, event: Event) -> Iterator[Delta]:
         told = event.get("item")
-        if not isinstance(told, Mapping):
-            return
-        self.progress += 1
-        item = self._items.told(event, told)
+        if isinstance(told, Mapping):
+            self.progress += 1
+            yield from self._completed(self._items.ended(event, told), told)
+
+    def _completed(self, item: Item, told: Event) -> Iterator[Delta]:
+        """What a whole item says that its deltas did not."""
         match item.kind:
             case "function_call":
                 item.set_arguments(told.get("arguments"))
@@ -164,19 +164,16 @@ class ResponsesDecoder:
                 text = "".join(word(part.get("text")) or word(part.get("refusal")) for part in content)
                 yield from self._shown(self._text.complete((item.number, 0), text))
             case "reasoning":
-                yield from self._reasoned(item, told)
-
-    def _reasoned(self, item: Item, told: Event) -> Iterator[Delta]:
-        """What a whole reasoning item says: its summary, or where it has none, its own words."""
-        for number, part in enumerate(_objects(told.get("summary")) or _objects(told.get("content"))):
-            yield from self._reflected(self._thoughts.complete((item.number, number), word(part.get("text"))))
+                for number, part in enumerate(_objects(told.get("summary")) or _objects(told.get("content"))):
+                    yield from self._reflected(self._thoughts.complete((item.number, number), word(part.get("text"))))
 
     def _closed(self, event: Event) -> Iterator[Delta]:
         response = event.get("response")
         self._response = response if isinstance(response, Mapping) else {}
-        output = self._response.get("output")
-        for told in self._items.missing(_objects(output)):
-            yield from self._ended(told)
+        if isinstance(self._response.get("error"), Mapping):
+            raise self._faults.told(self._response)
+        for item, told in self._items.missing(_objects(self._response.get("output"))):
+            yield from self._completed(item, told)
         self.progress += 1
         self.done = True
         yield from self._reflected(self._thoughts.close())
@@ -190,7 +187,7 @@ class ResponsesDecoder:
 
     def _drafted(self, item: Item, told: Event) -> Iterator[Delta]:
         name = word(told.get("name"))
-        if name and not item.draft.name:
+        if name and item.kind == "function_call" and not item.draft.name:
             item.draft.name = mend(name)
             yield ToolDrafted(item.draft.id, item.draft.name)
 

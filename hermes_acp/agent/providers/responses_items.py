@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,12 +15,18 @@ Event = Mapping[str, Any]
 
 @dataclass(slots=True)
 class Item:
-    """One item while it is written: `fields` is what was last told of it, `draft` the call that it may be."""
+    """One item while it is written.
+
+    `number` is its place in the reply, `fields` what was last told of it, `draft` the call that it may be;
+    `begun` and `ended`: whether the server has said so.
+    """
 
     number: int
     kind: str
     fields: Event = field(default_factory=dict)
     draft: Draft = field(default_factory=Draft)
+    begun: bool = False
+    ended: bool = False
 
     def tell(self, told: Event) -> None:
         """Take what the server says of the item; what it leaves out stays as it was."""
@@ -32,20 +39,26 @@ class Item:
             self.draft.pieces.clear()
             self.draft.add(whole)
 
+    def is_called(self, told: Event) -> bool:
+        """Whether it has the id by which another event knows an item."""
+        return any(told.get(name) and self.fields.get(name) == told.get(name) for name in ("call_id", "id"))
+
 
 class Items:
     """All items of one reply, by number.
 
     Events name the number of their item; where it is missing they name its id, and where that is missing too
-    they are of the item that came last.
+    they are of the item that came last. Some servers give every item the same number, some an item other ids
+    in every event.
     """
 
     def __init__(self) -> None:
-        self._by_number: dict[int, Item] = {}
+        self._all: dict[int, Item] = {}
+        self._numbered: dict[int, Item] = {}
         self._last: Item | None = None
 
     def __iter__(self) -> Iterator[Item]:
-        return iter([self._by_number[number] for number in sorted(self._by_number)])
+        return iter([self._all[number] for number in sorted(self._all)])
 
     def of(self, kind: str) -> list[Item]:
         """The items of a kind, in order."""
@@ -54,54 +67,69 @@ class Items:
     def at(self, event: Event, kind: str) -> Item:
         """The item that an event about a piece belongs to; a new one if its beginning was not told."""
         number = _number(event)
-        found = self._by_number.get(number) if number is not None else self._mentioned(event)
-        return found if found and found.kind == kind else self._begin(self._free(number), kind)
+        found = self._numbered.get(number) if number is not None else self._mentioned(event)
+        if found is not None and found.kind != kind:
+            found = self._last
+        return found if found and found.kind == kind else self._begin(number, kind)
 
-    def told(self, event: Event, item: Event) -> Item:
-        """The item that an event tells as a whole, with what is new about it."""
-        kind, number = word(item.get("type")), _number(event)
-        found = self._named(item) if number is None else self._by_number.get(number)
-        if found is None or found.kind != kind:
-            found = self._begin(self._free(number), kind)
-        found.tell(item)
+    def begun(self, event: Event, told: Event) -> Item:
+        """The item whose beginning an event tells."""
+        found = self._told(event, told)
+        if found is None or (found.begun and not found.is_called(told)):
+            found = self._begin(_number(event), word(told.get("type")))
+        found.begun = True
+        found.tell(told)
         return found
 
-    def missing(self, output: Iterable[Event]) -> Iterator[Event]:
-        """What of the final output is to be told again, as events: items known by now under their numbers, and
-        those that were never streamed. An item that may be known under another id is not taken for a new one.
-        """
-        wanted = list(output)
-        spare = {word(one.get("type")): 0 for one in wanted}
-        for kind in spare:
-            spare[kind] = sum(word(one.get("type")) == kind for one in wanted) - len(self.of(kind))
-        for number, item in enumerate(wanted):
-            kind = word(item.get("type"))
-            known = self._named(item) or self._by_number.get(number)
-            if known is not None and known.kind == kind:
-                yield {"output_index": known.number, "item": item}
-            elif spare[kind] > 0:
-                spare[kind] -= 1
-                yield {"output_index": self._free(number), "item": item}
+    def ended(self, event: Event, told: Event) -> Item:
+        """The item that an event tells as a whole."""
+        found = self._told(event, told)
+        if found is None or (found.ended and not found.is_called(told)):
+            found = self._begin(_number(event), word(told.get("type")))
+        found.ended = True
+        found.tell(told)
+        return found
 
-    def _named(self, item: Event) -> Item | None:
-        return self._known(word(item.get("call_id"))) or self._known(word(item.get("id")))
+    def missing(self, output: Sequence[Event]) -> Iterator[tuple[Item, Event]]:
+        """The items of the final output, each with what is told of it there: those known by now, and those
+        that were never streamed. An item that may be known under another id is not taken for a new one."""
+        known = {kind: len(self.of(kind)) for kind in {word(told.get("type")) for told in output}}
+        spare = Counter(word(told.get("type")) for told in output)
+        spare.subtract(known)
+        for number, told in enumerate(output):
+            kind = word(told.get("type"))
+            found = self._listed(number, told)
+            if found is None and spare[kind] > 0:
+                spare[kind] -= 1
+                found = self._begin(number, kind)
+            if found is not None:
+                found.tell(told)
+                yield found, told
+
+    def _told(self, event: Event, told: Event) -> Item | None:
+        number = _number(event)
+        found = self._named(told) if number is None else self._numbered.get(number)
+        return found if found is None or found.kind == told.get("type") else self._named(told)
+
+    def _listed(self, number: int, told: Event) -> Item | None:
+        here = self._all.get(number)
+        fits = here is not None and here.kind == told.get("type")
+        return here if here and fits and here.is_called(told) else self._named(told) or (here if fits else None)
+
+    def _named(self, told: Event) -> Item | None:
+        """The newest item of this kind that has this id."""
+        newest = reversed(self._all.values())
+        return next((one for one in newest if one.kind == told.get("type") and one.is_called(told)), None)
 
     def _mentioned(self, event: Event) -> Item | None:
-        return self._known(word(event.get("item_id"))) or self._last
+        identity = word(event.get("item_id"))
+        newest = reversed(self._all.values())
+        return next((one for one in newest if identity and one.fields.get("id") == identity), self._last)
 
-    def _known(self, identity: str) -> Item | None:
-        newest = reversed(self._by_number.values())
-        names = ("id", "call_id")
-        return next((one for one in newest if identity and identity in map(one.fields.get, names)), None)
-
-    def _free(self, number: int | None) -> int:
-        """The number, if no item has it; else the next one."""
-        if number is not None and number not in self._by_number:
-            return number
-        return max(self._by_number, default=-1) + 1
-
-    def _begin(self, number: int, kind: str) -> Item:
-        self._last = self._by_number[number] = Item(number, kind)
+    def _begin(self, number: int | None, kind: str) -> Item:
+        """A new item, at this number if no other has it; else after all others."""
+        place = number if number is not None and number not in self._all else max(self._all, default=-1) + 1
+        self._last = self._all[place] = self._numbered[place if number is None else number] = Item(place, kind)
         return self._last
 
 

@@ -173,6 +173,31 @@ LACKING = {
         done(call(WHOLE, id="f"), 2),
         completed(reasoning("hm", id="g"), message("hi", id="h"), call(WHOLE, id="i")),
     ],
+    "one number for all": [
+        added(reasoning("", summary=[])),
+        event("reasoning_summary_text.delta", delta="h", summary_index=0),
+        event("reasoning_summary_text.delta", delta="m", summary_index=0),
+        done(reasoning("hm")),
+        added(message("", content=[])),
+        said("h"),
+        said("i"),
+        done(message("hi")),
+        added(call("")),
+        written('{"path":'),
+        written('"x"}'),
+        done(call(WHOLE)),
+        completed(reasoning("hm"), message("hi"), call(WHOLE)),
+    ],
+    "one number for all, and deltas alone": [
+        event("reasoning_summary_text.delta", delta="h", summary_index=0),
+        event("reasoning_summary_text.delta", delta="m", summary_index=0),
+        said("h"),
+        said("i"),
+        added(call("")),
+        written('{"path":'),
+        written('"x"}'),
+        completed(),
+    ],
     "a final output without the reasoning": [
         done(reasoning("hm"), 0),
         said("hi", 1),
@@ -219,6 +244,22 @@ async def test_a_reply_is_whole_whatever_its_events_leave_out_or_repeat(say, tol
 async def test_a_call_id_that_returns_every_turn_names_a_new_call_each_time(say):
     ids = {(await say(done(call(WHOLE)), completed())).message.tool_calls[0].id for _ in range(4)}
     assert len(ids) == 4
+
+
+async def test_two_calls_of_one_number_stay_two(say):
+    first, second = call(WHOLE, 1), call('{"path":"y"}', 2)
+    pieces = [[added({**one, "arguments": ""}), written(one["arguments"]), done(one)] for one in (first, second)]
+    for told in ([*pieces[0], *pieces[1]], [*pieces[0][:2], *pieces[1][:2]], [pieces[0][2], pieces[1][2]]):
+        for last in (completed(), completed(first, second)):
+            asked = await say(*told, last)
+            assert asked.calls == [("read_file", {"path": "x"}), ("read_file", {"path": "y"})]
+            assert len(asked.drafted) == 2
+
+
+async def test_a_response_that_ends_with_an_error_is_one(say):
+    asked = await say(said("hi"), completed(status="failed", error={"code": "server_error", "message": "boom"}))
+    assert asked.error is not None
+    assert asked.error.kind == "server"
 
 
 async def test_two_calls_of_one_id_stay_two(say):
