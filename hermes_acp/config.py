@@ -54,7 +54,8 @@ class ModelConfig:
     """The model that answers. Empty fields are found out from the others.
 
     `vision`: whether it can see pictures; None: it is tried. `anthropic_version`: the version of the API that
-    a server of Anthropic's Messages API is asked for.
+    a server of Anthropic's Messages API is asked for; `max_output`: the tokens that its answers may have, 0 for
+    what the model's name tells.
     """
 
     provider: str = ""
@@ -65,6 +66,7 @@ class ModelConfig:
     context_window: int = 0
     vision: bool | None = None
     anthropic_version: str = ""
+    max_output: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +330,7 @@ CHECKS: Checks = {
     "model.context_window": partial(count, least=0),
     "model.vision": yes_or_no,
     "model.anthropic_version": day,
+    "model.max_output": partial(count, least=0),
     "agent.max_turns": partial(count, least=1),
     "agent.stall_timeout": partial(time, unit="seconds", least=1.0),
     "agent.auto_title": yes_or_no,

@@ -78,6 +78,7 @@ class Connections:
             stall_timeout=self.config.stall_timeout,
             sees_images=place.sees_images,
             api_version=place.anthropic_version,
+            max_output=place.max_output,
         )
         return Refreshing(endpoint, self._keychain(place), lambda keyed: RemoteModel(keyed, api))
 

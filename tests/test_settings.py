@@ -353,6 +353,11 @@ def test_the_version_of_a_messages_api_is_a_date(home, written):
         load(home)
 
 
+def test_the_length_of_an_answer_can_be_said(home):
+    (home / "config.toml").write_text("[model]\nmax_output = 64000\n", encoding="utf-8")
+    assert resolve_model(load(home, ANTHROPIC_API_KEY="sk")).max_output == 64_000
+
+
 def test_the_demo_has_an_api_of_its_own(home):
     assert resolve_model(load(home, HERMES_ACP_PROVIDER="demo")).api_mode == "demo"
 

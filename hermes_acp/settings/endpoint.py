@@ -31,7 +31,8 @@ class ModelEndpoint:
     none; `key_source` says where it was found, `in_keyring` that it is still to be read there, `in_command` that a
     command is still to be asked. `read_key` reads it anew, wherever it is by then; None where there is none to read.
     `context_window` is in tokens, 0 when nobody said. `sees_images`: whether pictures are sent; a server that
-    refuses them is believed. `anthropic_version` is the version to ask a Messages API for, "" for the usual one.
+    refuses them is believed. `anthropic_version` is the version to ask a Messages API for, "" for the usual one;
+    `max_output` the tokens that its answers may have, 0 when nobody said.
     """
 
     provider: str
@@ -44,6 +45,7 @@ class ModelEndpoint:
     context_window: int = 0
     sees_images: bool = True
     anthropic_version: str = ""
+    max_output: int = 0
     in_command: bool = False
     read_key: ReadKey | None = field(default=None, repr=False, compare=False)
 
@@ -230,6 +232,7 @@ def _endpoint(config: ModelConfig, keys: Keys, key: Key | None) -> ModelEndpoint
         context_window=config.context_window,
         sees_images=config.vision is not False,
         anthropic_version=config.anthropic_version,
+        max_output=config.max_output,
         in_command=key.in_command if key else False,
         read_key=partial(read_key, config, keys),
     )

@@ -78,3 +78,16 @@ async def test_the_models_of_the_server_can_be_chosen(tmp_path, model, project):
         assert model.requests[-1].body["max_tokens"] == 32_000
         (told,) = {update["size"] for update in editor.updates(session, "usage_update")}
         assert told == 50_000
+
+
+@pytest.mark.slow
+async def test_the_settings_of_the_api_reach_the_server(tmp_path, model, project):
+    folder = tmp_path / "home" / "hermes-acp"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text("[model]\nanthropic_version = 2027-01-01\nmax_output = 5000\n")
+    async with open_editor(tmp_path / "home", f"{model.url.removesuffix('/v1')}/anthropic") as editor:
+        await editor.initialize()
+        assert await editor.prompt(await editor.new_session(project), "hi") == "end_turn"
+    assert model.requests[0].path == "/anthropic/v1/messages"
+    assert model.requests[0].headers["anthropic-version"] == "2027-01-01"
+    assert model.requests[0].body["max_tokens"] == 5000
