@@ -97,6 +97,12 @@ class Conversation:
         self._turn_start = start
         self.journal.begin_segment(messages, len(messages) - start)
 
+    def reset(self) -> None:
+        """Let the model see nothing of what was said so far, and begin with a prompt that is built anew."""
+        self.replace([])
+        self.set_system("")
+        self.gauge.in_vain = 0
+
     def forget_turn(self) -> None:
         """Take the turn out of what the model sees: a refused prompt and all after it (ACP, StopReason)."""
         del self.messages[self._turn_start :]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hermes_acp.agent.conversation import Toolbox
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.cards import ToolResult
-from hermes_acp.events import ToolDrafted, ToolFinished, ToolPrepared
+from hermes_acp.events import StatusChanged, ToolDrafted, ToolFinished, ToolPrepared
 
 _NOT_RUN = ToolResult("The reply ended without this call; it was not run.", is_error=True)
 
@@ -23,6 +23,8 @@ class Drafts:
 
     def open(self, draft: ToolDrafted) -> None:
         """Show the card of a call whose name is known."""
+        if not self._open:
+            self._host.emit(StatusChanged("calling"))
         tool = self._toolbox.get(draft.name)
         if tool is not None:
             draft = replace(draft, kind=tool.kind, title=tool.label)

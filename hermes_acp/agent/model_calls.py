@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal
 from hermes_acp.agent.compacting import Compactor, Room
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.drafts import Drafts
-from hermes_acp.agent.gauge import Size, size_of_tools
+from hermes_acp.agent.gauge import Size, size_of_messages, size_of_tools
 from hermes_acp.agent.history import repair
 from hermes_acp.agent.model_table import CAREFUL_WINDOW
+from hermes_acp.agent.notices import mark_reached, notes_for
 from hermes_acp.agent.providers.base import Reply, Request, Usage
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.waiting import finishing
@@ -46,9 +47,11 @@ class ModelCalls:
             ProviderError: the model could not answer.
         """
         await self.compactor.when_due(self.room(), "before_call" if self.count else "turn_start")
+        if mark := mark_reached(self.count, self.agent.max_calls):
+            self.host.emit(StatusChanged("budget", mark))
         self.count += 1
         while True:
-            request = self._request(notes, tool_choice)
+            request = self._request((*notes, *self._notes()), tool_choice)
             try:
                 reply = await self._stream(request)
             except ProviderError as error:
@@ -80,6 +83,13 @@ class ModelCalls:
             thought_level=self.talk.thought_level,
             answering=self.talk.answering,
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        """What the model is told of the calls and the window that are used up before this call."""
+        room, gauge = self.room(), self.talk.gauge
+        used = room.around + gauge.tokens(size_of_messages(self.talk.messages))
+        window = gauge.window(room.model, self.agent.model.window)
+        return notes_for(self.count - 1, self.agent.max_calls, used, window)
 
     def _schemas(self) -> list[dict[str, object]]:
         return [tool.schema() for tool in self.agent.tools(self.talk).values()]

@@ -12,7 +12,7 @@ from hermes_acp.agent.loop import compact
 from hermes_acp.errors import HermesError
 from hermes_acp.protocol import outbound
 from hermes_acp.protocol.mcp import describe_servers
-from hermes_acp.protocol.reports import memory_report, skills_report
+from hermes_acp.protocol.reports import context_report, memory_report, skills_report
 
 if TYPE_CHECKING:
     from hermes_acp.protocol.session import Session
@@ -149,6 +149,15 @@ async def _mcp(session: Session, argument: str) -> str:
     return describe_servers(session.servers)
 
 
+async def _context(session: Session, argument: str) -> str:
+    return await context_report(session.agent(session.options.model), session.conversation, session.home)
+
+
+async def _reset(session: Session, argument: str) -> str:
+    session.conversation.reset()
+    return "The model begins anew: it sees nothing of what was said above, and reads your files for it again."
+
+
 async def _stop(session: Session, argument: str) -> str:
     return "Stopped."
 
@@ -164,6 +173,8 @@ COMMANDS: dict[str, Command] = {
         Command("skills", "List the skills the model can load", _skills),
         Command("compact", "Put a summary in place of the older part of the conversation", _compact, "what to keep"),
         Command("mcp", "Show the MCP servers and their tools", _mcp),
+        Command("context", "Show what fills the model's context", _context),
+        Command("reset", "Let the model begin anew in this conversation", _reset),
         Command("stop", "Stop what is running", _stop),
     )
 }

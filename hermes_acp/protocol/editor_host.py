@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -41,6 +42,7 @@ COMPACTIONS = CompactionBegun | CompactionFailed | ContextCompacted
 
 OUTPUT_SECONDS = 0.1
 STATUS_SECONDS = 0.25
+STATUSES_A_SECOND = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class EditorHost:
 
     def begin_replay(self) -> None:
         """The editor is about to be shown the whole session anew: it knows none of its cards."""
-        self.flush()
+        self._flush_shown()
         self._cards.clear()
 
     def replay(self, event: Event) -> None:
@@ -105,25 +107,28 @@ class EditorHost:
 
     def update(self, update: dict[str, Any]) -> None:
         """Send one update as it is, after everything before it."""
-        self.flush()
+        self._flush_shown()
         self._peer.notify("session/update", outbound.update(self._session_id, update))
 
     def flush(self) -> None:
-        """Send what waits: the text gathered so far, live output, the last status."""
+        """Send what waits: the text gathered so far, live output, the last status. A prompt is being answered."""
+        self._flush_shown()
+        self._status.flush()
+
+    def _flush_shown(self) -> None:
         self._flush_text()
         for output in list(self._outputs.values()):
             self._flush_output(output.call_id)
-        self._status.flush()
 
     async def ready(self) -> None:
         await self._peer.drained()
 
     async def approve(self, request: ApprovalRequest) -> Answer:
-        self.flush()
+        self._flush_shown()
         return await ask_permission(self._peer, self._session_id, request, self._manner.approval_timeout)
 
     async def clarify(self, question: Question) -> str | None:
-        self.flush()
+        self._flush_shown()
         if self._manner.client.forms:
             return await ask_by_form(self._peer, self._session_id, question, self._manner.approval_timeout)
         if question.choices:
@@ -185,7 +190,7 @@ class EditorHost:
     def _send_step(self, event: StepFinished) -> None:
         if not self._manner.announce:
             return
-        self.flush()
+        self._flush_shown()
         tools = [{"name": tool.name, "isError": tool.is_error} for tool in event.tools]
         self._peer.notify("_hermes/step", outbound.step(self._session_id, event.api_calls, event.max_api_calls, tools))
 
@@ -195,26 +200,46 @@ def _as_message(notice: dict[str, Any]) -> dict[str, Any]:
 
 
 class _Paced:
-    """Passes on at most one value in `seconds`, the latest; the last one always."""
+    """Passes on at most one status in `seconds`, the latest; the last one always.
+
+    One that has something to say is not passed over for one that has not: a retry or a mark of the budget would
+    else be gone before anyone saw it.
+    """
 
     def __init__(self, seconds: float, send: Callable[[StatusChanged], None]) -> None:
         self._seconds = seconds
         self._send = send
-        self._waiting: StatusChanged | None = None
+        self._waiting: list[StatusChanged] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._sent = 0.0
+        self._sent: deque[float] = deque([0.0], maxlen=STATUSES_A_SECOND)
 
     def put(self, value: StatusChanged) -> None:
-        self._waiting = value
-        if self._timer is None:
-            wait = max(0.0, self._sent + self._seconds - time.monotonic())
-            self._timer = asyncio.get_running_loop().call_later(wait, self.flush)
+        if self._waiting and not self._waiting[-1].text:
+            self._waiting.pop()
+        self._waiting = [*self._waiting[1 - STATUSES_A_SECOND :], value]
+        self._wait()
 
     def flush(self) -> None:
+        """Send what waits, as far as it may go out now, and the last one in any case."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        value, self._waiting = self._waiting, None
-        if value is not None:
-            self._sent = time.monotonic()
-            self._send(value)
+        lately = sum(at > time.monotonic() - 1 for at in self._sent)
+        self._waiting = self._waiting[-max(STATUSES_A_SECOND - lately, 1) :]
+        while self._waiting:
+            self._send_one()
+
+    def _wait(self) -> None:
+        if self._timer is None:
+            wait = max(0.0, self._sent[-1] + self._seconds - time.monotonic())
+            self._timer = asyncio.get_running_loop().call_later(wait, self._due)
+
+    def _due(self) -> None:
+        self._timer = None
+        self._send_one()
+        if self._waiting:
+            self._wait()
+
+    def _send_one(self) -> None:
+        self._sent.append(time.monotonic())
+        self._send(self._waiting.pop(0))

@@ -5,7 +5,12 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from hermes_acp.agent.context_report import shares, total
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.gauge import Gauge, Size
+from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.memory import Notebook, listed, memory_of, profile_of, size_of
+from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.skills import find_project_skills, find_skills
 from hermes_acp.errors import ToolError
 from hermes_acp.text import visible
@@ -31,6 +36,28 @@ async def skills_report(home: Path | None, roots: tuple[Path, ...]) -> str:
         lines += ["", "In the project, and not used:", ""]
         lines += [f"- **{skill.name}** (`{skill.folder}`): {skill.description}" for skill in waiting]
     return "\n".join(lines)
+
+
+async def context_report(agent: Agent, talk: Conversation, home: Path | None) -> str:
+    """A table of what fills the context of a session; before its first turn, of what will."""
+    system = talk.system or await build_system_prompt(talk.workspace, home)
+    parts = shares(system, agent.tools(talk), talk.messages)
+    rows = [_row(f"{part.name}{f' ({part.count})' if part.count else ''}", part.size, talk.gauge) for part in parts]
+    rows.append(_row("**Together**", total(parts), talk.gauge))
+    head = ["| | characters | tokens, about |", "|---|---:|---:|"]
+    return "\n".join([*head, *rows, "", _of_window(total(parts), agent, talk.gauge)])
+
+
+def _row(name: str, size: Size, gauge: Gauge) -> str:
+    pictures = f" and {size.pictures} pictures" if size.pictures else ""
+    return f"| {name} | {size.characters:,}{pictures} | {gauge.tokens(size):,} |"
+
+
+def _of_window(size: Size, agent: Agent, gauge: Gauge) -> str:
+    window = gauge.window(agent.provider.model, agent.model.window)
+    if not window:
+        return "How much the model can hold is not known; `model.context_window` in the settings says it."
+    return f"The model can hold {window:,} tokens; {100 * gauge.tokens(size) / window:.1f} % are used."
 
 
 def _notebook(notebook: Notebook) -> str:
