@@ -16,6 +16,7 @@ from hermes_acp.agent.providers.refreshing import Refreshing
 from hermes_acp.config import Config, SideTask
 from hermes_acp.connections import Choice, Connections, distinct
 from hermes_acp.errors import ConfigError, ProviderError
+from hermes_acp.plugins.hooks import PluginHooks
 from hermes_acp.settings import ModelEndpoint, Settings, resolve_reserves, resolve_sides
 from hermes_acp.settings.providers import DEMO
 from hermes_acp.tools.registry import discover
@@ -121,6 +122,7 @@ class Models:
             engine=context_engine(self.config),
             max_calls=self.config.agent.max_turns,
             titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
+            hooks=PluginHooks(),
         )
 
     def _chain(self, model: str) -> list[Choice]:

@@ -15,6 +15,7 @@ from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError, TurnCancelled, Unfinished
 from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepared, ToolStarted
+from hermes_acp.hooks import HookedCall, Hooks, NoHooks
 from hermes_acp.host import Answer, ApprovalRequest
 from hermes_acp.messages import ToolCall, ToolMessage
 from hermes_acp.tools.approval import PLAN_MODE, describe_always
@@ -52,6 +53,7 @@ class Step:
     toolbox: Toolbox
     talk: Conversation
     host: RecordedHost
+    hooks: Hooks = field(default_factory=NoHooks)
     results: dict[str, ToolMessage] = field(default_factory=dict)
     understood: bool = False
     """Whether at least one call named a tool and gave it fitting arguments."""
@@ -126,6 +128,9 @@ class Step:
     async def _prepare(self, entry: _Resolved) -> Action | None:
         """Make a call ready and get permission for it; None when it has ended here already."""
         await self.host.ready()
+        if veto := await self.hooks.before(self._hooked(entry)):
+            await self._finish(entry.call, ToolResult(veto, is_error=True))
+            return None
         try:
             action = await entry.tool.prepare(entry.args, self._context(entry.call))
         except Exception as error:
@@ -136,6 +141,9 @@ class Step:
             await self._finish(entry.call, ToolResult(refusal, is_error=True))
             return None
         return action
+
+    def _hooked(self, entry: _Resolved) -> HookedCall:
+        return HookedCall(entry.tool.name, entry.call.arguments, self.talk.id, str(self.talk.workspace.cwd))
 
     def _context(self, call: ToolCall) -> ToolContext:
         def show(text: str, terminal_id: str | None = None) -> None:
@@ -201,7 +209,11 @@ class Step:
             raise
         except Exception as error:
             result = _failure(entry.call, error)
-        await self._finish(entry.call, result, time.monotonic() - began)
+        took = time.monotonic() - began
+        try:
+            await self.hooks.after(self._hooked(entry), result, took)
+        finally:
+            await self._finish(entry.call, result, took)
 
     async def _finish(self, call: ToolCall, result: ToolResult, duration_s: float = 0.0) -> None:
         await self.host.acknowledge(self._ended(call, result, duration_s))

@@ -21,6 +21,7 @@ from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.waiting import finishing, uncancelled
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import StatusChanged, StepFinished, TextDelta, UserPrompted
+from hermes_acp.hooks import Hooks, NoHooks
 from hermes_acp.host import Host
 from hermes_acp.messages import AssistantMessage, ToolMessage, UserMessage, user
 from hermes_acp.workspace import Workspace
@@ -47,7 +48,8 @@ class Agent:
     """What answers: a model, its tools, and how much it may do.
 
     `build_system` makes the system prompt of a session; `max_calls` are model calls a turn; `model` is
-    what is known of the model; `titles`: whether the model is asked what to call a session.
+    what is known of the model; `titles`: whether the model is asked what to call a session; `hooks` have a say in
+    tool calls.
     """
 
     provider: Provider
@@ -57,6 +59,7 @@ class Agent:
     max_calls: int = 500
     model: KnownModel = UNKNOWN
     titles: bool = False
+    hooks: Hooks = field(default_factory=NoHooks)
 
     async def summarise(self, question: str) -> str:
         """The answer of the model that makes summaries.
@@ -176,7 +179,7 @@ class _Turn:
     async def _act(self, reply: Reply) -> None:
         self.host.emit(StatusChanged("executing"))
         self.talk.add_reply(reply.message)
-        step = Step(reply.message.tool_calls, self.agent.every_tool(self.talk), self.talk, self.host)
+        step = Step(reply.message.tool_calls, self.agent.every_tool(self.talk), self.talk, self.host, self.agent.hooks)
         async with finishing(lambda: self._close_step(step)):
             await step.run()
         self.useless = 0 if step.understood else self.useless + 1

@@ -44,7 +44,8 @@ class Session:
     `notices` are shown at the start of the next turn, when the editor is looking. `trajectories` is the
     folder where each turn leaves one; None: nowhere. `impatient`: whether a prompt ends the turn that it meets.
     `home` is the person's own folder, where there is one, and `custom` its commands when the session was opened.
-    `ready` waits until the model can be asked. `servers` are its MCP servers.
+    `ready` waits until the model can be asked. `servers` are its MCP servers. `plugins_told`: whether the person
+    has been told of broken plugins.
     """
 
     conversation: Conversation
@@ -61,6 +62,7 @@ class Session:
     home: Path | None = None
     custom: Sequence[CustomCommand] = ()
     ready: Callable[[], Awaitable[None]] = _at_once
+    plugins_told: bool = False
     _known: bool = False
     _models_told: tuple[str, ...] = ()
 
@@ -160,6 +162,7 @@ class Session:
         message = with_text(typed, blocks, custom.text()) if custom else typed
         await self.ready()
         await self._join_servers()
+        self._show_notices()
         self.title.begin(text_of(blocks))
         run = SavedTurns(self.trajectories, self.options.model).run if self.trajectories else run_turn
         result = await run(
@@ -173,8 +176,7 @@ class Session:
 
     async def _join_servers(self) -> None:
         """Let the servers' tools be those of the turn to come: within a turn they stay the same."""
-        for notice in await self.servers.join():
-            self.host.emit(notice)
+        self.notices += await self.servers.join()
         self.conversation.toolbox = with_servers(self.conversation.toolbox, self.servers)
 
     def settle(self) -> None:

@@ -25,6 +25,7 @@ from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.mcp.server import Surroundings
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import Message
+from hermes_acp.plugins.loading import LOADING
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.capabilities import ClientCapabilities
 from hermes_acp.protocol.editor_files import EditorFiles
@@ -36,6 +37,7 @@ from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Place
 from hermes_acp.protocol.options import Options
 from hermes_acp.protocol.peer import Peer
+from hermes_acp.protocol.plugins import plugin_notices
 from hermes_acp.protocol.session import Session
 from hermes_acp.protocol.title import Title
 from hermes_acp.tools.approval import Approvals
@@ -188,7 +190,7 @@ class Sessions:
         workspace = conversation.workspace
         servers = Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
         session = Session(conversation, options, host, partial(self._agent, config, host), idleness, title, servers)
-        session.ready = self.account.ready
+        session.ready = partial(self._ready, session)
         session.home = self.account.home.config
         session.custom = await session.custom_commands()
         conversation.toolbox = agent_tools(
@@ -211,6 +213,13 @@ class Sessions:
             writing=files if client.write_files else None,
             terminals=EditorTerminals(self.peer, session_id) if client.terminals else None,
         )
+
+    async def _ready(self, session: Session) -> None:
+        """Wait until the model can be asked and the plugins are loaded; tell of broken ones once a session."""
+        await self.account.ready()
+        if not session.plugins_told:
+            session.plugins_told = True
+            session.notices += plugin_notices(await asyncio.to_thread(LOADING))
 
     def _agent(self, config: Config, host: EditorHost, model: str) -> Agent:
         build_system = partial(build_system_prompt, home=self.account.home.config, tell=host.emit)
