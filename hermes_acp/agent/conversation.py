@@ -26,7 +26,8 @@ class Conversation:
     Each method that changes the messages also hands the change to the journal, without an await between:
     there is no moment at which the two records could part. `flush` hands what is shown of a running turn to
     the journal. `answering` is the model that answers in the place of the chosen one ("" when that one does).
-    `toolbox` holds the session's own tools, beside those that every session of the agent has.
+    `toolbox` holds the session's own tools, beside those that every session of the agent has; `gauge` measures its
+    context. `cost` is what its model calls cost in US dollars, None when the price of one was not known.
     """
 
     id: str
@@ -39,18 +40,14 @@ class Conversation:
     toolbox: Toolbox = field(default_factory=dict)
     gauge: Gauge = field(default_factory=Gauge)
     answering: str = ""
+    cost: float | None = 0.0
     flush: Callable[[], None] = lambda: None
-    _cost: float | None = 0.0
     _turn_start: int = 0
-
-    @property
-    def cost(self) -> float | None:
-        """US dollars spent in the session; None when the price of a call was not known."""
-        return self._cost
 
     def spend(self, cost: float | None) -> None:
         """Add what a model call cost; one of unknown price makes the sum unknown."""
-        self._cost = None if cost is None or self._cost is None else self._cost + cost
+        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self.journal.update(cost=self.cost)
 
     def begin(self, prompt: UserMessage) -> None:
         """Open a turn with what the person said."""

@@ -129,6 +129,7 @@ class Talk:
             approvals=Approvals(self._mode(record, config)),
             system=record.system_prompt,
             messages=messages,
+            cost=record.cost,
         )
         if closing := close_open_turn(messages):
             conversation.journal.add_message(closing)

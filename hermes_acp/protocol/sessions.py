@@ -182,6 +182,7 @@ class Sessions:
             approvals=Approvals(options.mode),
             system=record.system_prompt,
             messages=messages,
+            cost=record.cost,
         )
         manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
         host = EditorHost(record.id, self.peer, manner)

@@ -27,7 +27,7 @@ def fork_session(connection: sqlite3.Connection, any_id: str, fork_id: str, root
     """
     with transaction(connection):
         source, moment = known_session(connection, any_id), now()
-        fork = replace(source, id=fork_id, roots=roots, created_at=moment, updated_at=moment)
+        fork = replace(source, id=fork_id, roots=roots, created_at=moment, updated_at=moment, cost=0.0)
         add_session(connection, fork)
         for stored in _finished_steps(read_messages(connection, source.id)):
             add_message(connection, fork_id, stored)

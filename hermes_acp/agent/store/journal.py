@@ -224,9 +224,11 @@ def _change_session(connection: sqlite3.Connection, session_id: str, changes: Ch
         connection.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", (*values, session_id))
 
 
-def _column(value: object) -> str | int:
+def _column(value: object) -> str | int | float | None:
     if isinstance(value, bool):
         return int(value)
+    if value is None or isinstance(value, float):
+        return value
     return clean(value) if isinstance(value, str) else dump(value)
 
 

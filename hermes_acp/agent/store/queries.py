@@ -19,7 +19,7 @@ from hermes_acp.text import clean
 
 log = logging.getLogger(__name__)
 
-COLUMNS = "id, cwd, roots, title, created_at, updated_at, options, prompted, system_prompt"
+COLUMNS = "id, cwd, roots, title, created_at, updated_at, options, prompted, system_prompt, cost"
 
 _ROLES: Mapping[type[Message], str] = {UserMessage: "user", AssistantMessage: "assistant", ToolMessage: "tool"}
 
@@ -176,7 +176,7 @@ def newest_segment(connection: sqlite3.Connection, lineage: str) -> str:
     return str(row[0])
 
 
-def _row(record: SessionRecord) -> tuple[str | int, ...]:
+def _row(record: SessionRecord) -> tuple[str | int | float | None, ...]:
     return (
         clean(record.id),
         clean(record.cwd),
@@ -187,12 +187,13 @@ def _row(record: SessionRecord) -> tuple[str | int, ...]:
         dump(record.options),
         int(record.prompted),
         clean(record.system_prompt),
+        record.cost,
     )
 
 
 def to_record(row: tuple[Any, ...]) -> SessionRecord:
     """The session of a row of `COLUMNS`."""
-    session_id, cwd, roots, title, created_at, updated_at, options, prompted, system_prompt = row
+    session_id, cwd, roots, title, created_at, updated_at, options, prompted, system_prompt, cost = row
     return SessionRecord(
         id=session_id,
         cwd=cwd,
@@ -203,6 +204,7 @@ def to_record(row: tuple[Any, ...]) -> SessionRecord:
         options=json.loads(options),
         prompted=bool(prompted),
         system_prompt=system_prompt,
+        cost=cost,
     )
 
 

@@ -16,7 +16,8 @@ class SessionRecord:
     `id` is what an editor knows; it names the whole lineage and never changes. `roots` are the additional
     folders. Times are ISO 8601 in UTC. `options` are the values of the session's config options (mode,
     model, thought level) by id. `prompted` is false until the first prompt: such sessions are not listed.
-    `system_prompt` is the prompt built for this session, reused byte for byte.
+    `system_prompt` is the prompt built for this session, reused byte for byte. `cost` is what its model calls cost
+    in US dollars, None when the price of one was not known.
     """
 
     id: str
@@ -28,6 +29,7 @@ class SessionRecord:
     options: dict[str, str] = field(default_factory=dict)
     prompted: bool = False
     system_prompt: str = ""
+    cost: float | None = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ class Changes(TypedDict, total=False):
     roots: tuple[str, ...]
     options: dict[str, str]
     system_prompt: str
+    cost: float | None
     prompted: bool
     updated_at: str
 

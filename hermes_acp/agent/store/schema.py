@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from hermes_acp.errors import StoreError
 
-VERSION = 2
+VERSION = 3
 """What `PRAGMA user_version` says of a database that this code reads and writes."""
 
 
@@ -78,7 +78,9 @@ _FOR_SEARCHING = (
     "CREATE INDEX plans ON transcript (session_id, seq) WHERE kind = 'plan'",
 )
 
-_STEPS = {1: _TABLES, 2: _FOR_SEARCHING}
+_COST = ("ALTER TABLE sessions ADD COLUMN cost REAL DEFAULT 0",)
+
+_STEPS = {1: _TABLES, 2: _FOR_SEARCHING, 3: _COST}
 """What makes a database of each version out of one of the version before; a new one takes all the steps."""
 
 

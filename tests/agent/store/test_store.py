@@ -279,7 +279,7 @@ async def test_a_thousand_sessions_stay_quick(tmp_path):
         await journal.commit()
         rows = [(f"s{n}", f"/p{n % 7}", "2026-01-01", "x" * 10_000) for n in range(1000)]
         with closing(sqlite3.connect(path)) as connection, connection:
-            connection.executemany("INSERT INTO sessions VALUES (?, ?, '[]', '', '', ?, '{}', 1, ?)", rows)
+            connection.executemany("INSERT INTO sessions VALUES (?, ?, '[]', '', '', ?, '{}', 1, ?, 0)", rows)
         listing = await quickest(lambda: store.list(None, None, 50))
         filtered = await quickest(lambda: store.list("/p3", None, 50))
         loading = await quickest(lambda: asyncio.gather(store.messages("big"), store.events("big")))
