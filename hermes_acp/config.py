@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal, get_args
 
+from hermes_acp.approval_rules import Rule, read_rules
 from hermes_acp.errors import ConfigError
 from hermes_acp.mcp_servers import McpServer, parse_servers
 from hermes_acp.values import (
@@ -87,10 +88,12 @@ class AgentConfig:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalsConfig:
-    """`mode` at the start of a session. `timeout`: seconds to wait for an answer, 0 for ever."""
+    """`mode` at the start of a session. `timeout`: seconds to wait for an answer, 0 for ever. `rules`: what may
+    take effect unasked, is asked about in any case, or is refused."""
 
     mode: Mode = "ask"
     timeout: float = 0.0
+    rules: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,15 +236,19 @@ def tighten(config: Config, project: Mapping[str, Any], source: str) -> Config:
     A value that is less strict than the person's own changes nothing.
 
     Raises:
-        ConfigError: the file holds anything but `approvals.mode` and `agent.max_turns`.
+        ConfigError: the file holds anything but what a project may say.
     """
     for key in _dotted(project, source):
         if key not in _PROJECT_KEYS:
-            raise ConfigError(f"{source}: {shown(key)}: a project's file may only set {' and '.join(_PROJECT_KEYS)}")
+            raise ConfigError(f"{source}: {shown(key)}: a project's file may only set {_PROJECT_SAYS}")
     wanted = read_values(project, source)
+    rules: tuple[Rule, ...] = wanted.get("approvals.rules", ())
+    if any(rule.decision == "allow" for rule in rules):
+        raise ConfigError(f"{source}: approvals.rules: a project's file may only deny and ask")
     mode = max(config.approvals.mode, wanted.get("approvals.mode", config.approvals.mode), key=STRICTNESS.index)
     turns = min(config.agent.max_turns, wanted.get("agent.max_turns", config.agent.max_turns))
-    return replace(config, approvals=replace(config.approvals, mode=mode), agent=replace(config.agent, max_turns=turns))
+    approvals = replace(config.approvals, mode=mode, rules=config.approvals.rules + rules)
+    return replace(config, approvals=approvals, agent=replace(config.agent, max_turns=turns))
 
 
 def _own_models(task: SideTask, values: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
@@ -338,6 +345,7 @@ CHECKS: Checks = {
     "agent.on_ask": _on_ask,
     "approvals.mode": _mode,
     "approvals.timeout": partial(time, unit="seconds", least=0.0),
+    "approvals.rules": read_rules,
     "acp.announce": partial(choice, choices=("always", "never")),
     "trajectories.save": yes_or_no,
     "compression.threshold": _part,
@@ -356,9 +364,9 @@ CHECKS: Checks = {
 _LATER = frozenset(
     {
         "agent.max_cost",
-        "approvals.rules",
         "delegation",
     }
 )
 _TABLES = frozenset(key.split(".")[0] for key in CHECKS if "." in key)
-_PROJECT_KEYS = ("approvals.mode", "agent.max_turns")
+_PROJECT_KEYS = ("approvals.mode", "approvals.rules", "agent.max_turns")
+_PROJECT_SAYS = "approvals.mode, approvals.rules and agent.max_turns"

@@ -11,6 +11,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self, Unpack
 
 from hermes_acp.library.arguments import Arguments, Setup, read_arguments
@@ -20,6 +21,7 @@ from hermes_acp.library.given import read_history, read_prompt, read_system
 from hermes_acp.library.loop_thread import LoopThread, wait_for
 from hermes_acp.library.prompts import Asked, Call, Prompts
 from hermes_acp.library.talk import Talk
+from hermes_acp.settings.edit import store_rules
 
 _STOP_SECONDS = 5.0
 """How long a call that was broken off waits for its turn to be closed."""
@@ -169,6 +171,8 @@ def _on_its_loop(setup: Setup) -> tuple[Prompts, LoopThread]:
     """What lives on the loop. It knows nothing of the agent, so that the agent can be let go."""
     thread = LoopThread(lambda: prompts.aclose())
     host = CallbackHost(setup.callbacks, thread)
+    if file := setup.settings.home.config_file:
+        host.keep = partial(store_rules, file)
     prompts = Prompts(setup, Talk(setup, setup.session_id or str(uuid.uuid4()), host.emit), host)
     return prompts, thread
 

@@ -93,6 +93,8 @@ def _settings(settings: Settings) -> Iterator[Finding]:
     yield Finding("ok", "settings", str(file)) if file and file.exists() else Finding("note", "settings", "no file yet")
     for warning in settings.warnings:
         yield Finding("warning", "settings", warning)
+    for rule in settings.config.approvals.rules:
+        yield Finding("ok", "rule", rule.text)
     yield from _keys(settings)
     if is_signed_out(settings.home):
         yield Finding("missing", "login", "logged out: log in from the editor, or run hermes-acp-agent setup")

@@ -6,11 +6,13 @@ import asyncio
 import difflib
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hermes_acp.approval_rules import Rule
 from hermes_acp.cards import Diff
+from hermes_acp.errors import HermesError
 from hermes_acp.events import (
     Event,
     ModelSwitched,
@@ -27,6 +29,7 @@ from hermes_acp.events import (
 )
 from hermes_acp.host import Answer, ApprovalRequest, Decision, Question
 from hermes_acp.library.calling import Calls, ask
+from hermes_acp.tools.approval import lasting_rules
 
 THINKING = "Thinking…"
 """What `thinking_callback` is told while the model is waited for."""
@@ -97,7 +100,8 @@ class CallbackHost:
     """Shows turns to the callbacks and asks them the questions.
 
     Nothing that a callback does delays a turn, except that an answer is waited for: `timeout` seconds at most, 0 for
-    ever. `owner` is the loop of the turns (see `ASKING`). `loop` is where async callbacks run.
+    ever. `owner` is the loop of the turns (see `ASKING`). `loop` is where async callbacks run. `keep` writes rules that
+    are to hold for good.
     """
 
     def __init__(self, callbacks: Callbacks, owner: object, timeout: float = 0.0) -> None:
@@ -105,6 +109,7 @@ class CallbackHost:
         self._owner = owner
         self.timeout = timeout
         self.loop: asyncio.AbstractEventLoop | None = None
+        self.keep: Callable[[Sequence[Rule]], None] = lambda rules: None
         self._calls = Calls()
         self._message = ""
         self._thinking = False
@@ -151,7 +156,15 @@ class CallbackHost:
         except Exception:
             log.warning("The approval_callback failed, so %s is denied", request.tool, exc_info=True)
             return Answer("unavailable", "The question could not be put.")
+        if said == "always":
+            await self._keep_for_good(request)
         return _read_answer(said)
+
+    async def _keep_for_good(self, request: ApprovalRequest) -> None:
+        try:
+            await asyncio.to_thread(self.keep, lasting_rules(request))
+        except (HermesError, OSError) as error:
+            log.warning("The answer holds for this session only, since the rule could not be written: %s", error)
 
     async def clarify(self, question: Question) -> str | None:
         callback = self._callbacks.clarify_callback

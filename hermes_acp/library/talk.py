@@ -27,6 +27,7 @@ from hermes_acp.local.environment import withhold
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.text import shorten
 from hermes_acp.tools.approval import Approvals
+from hermes_acp.tools.safety.paths import protect
 
 TITLE_CHARACTERS = 60
 
@@ -120,13 +121,14 @@ class Talk:
     async def _converse(self, record: SessionRecord, config: Config) -> Conversation:
         store = self._opened_store()
         withhold(config.model.api_key_env)
+        protect(self.setup.settings.home.config, self.setup.settings.home.state)
         self._titled = bool(record.title)
         messages = repair(stored.message for stored in await store.messages(record.id))
         conversation = Conversation(
             id=record.id,
             workspace=LocalWorkspace(Path(record.cwd), tuple(map(Path, record.roots))),
             journal=await store.journal(record.id),
-            approvals=Approvals(self._mode(record, config)),
+            approvals=Approvals(self._mode(record, config), config.approvals.rules),
             system=record.system_prompt,
             messages=messages,
             cost=record.cost,

@@ -158,6 +158,17 @@ async def _reset(session: Session, argument: str) -> str:
     return "The model begins anew: it sees nothing of what was said above, and reads your files for it again."
 
 
+async def _permissions(session: Session, argument: str) -> str:
+    approvals = session.conversation.approvals
+    if argument == "forget":
+        approvals.forget()
+        return "Every answer that held for this session is forgotten."
+    granted = [f"- {each}" for each in approvals.granted()] or ["- nothing"]
+    rules = [f"- {rule.text}" for rule in approvals.rules] or ["- none"]
+    lines = ["Allowed for this session (`/permissions forget` takes it back):", "", *granted, ""]
+    return "\n".join([*lines, "Rules (in your `config.toml` and the project's `.hermes-acp.toml`):", "", *rules])
+
+
 async def _stop(session: Session, argument: str) -> str:
     return "Stopped."
 
@@ -168,6 +179,12 @@ COMMANDS: dict[str, Command] = {
         Command("help", "Show the commands", _help),
         Command("model", "Show or choose the model", _model, "name"),
         Command("mode", "Show or choose what runs without asking", _mode, "ask | accept_edits | plan"),
+        Command(
+            "permissions",
+            "Show what runs without asking, or forget the answers of this session",
+            _permissions,
+            "forget",
+        ),
         Command("tools", "List the tools the model has", _tools),
         Command("memory", "Show what is kept across sessions", _memory),
         Command("skills", "List the skills the model can load", _skills),

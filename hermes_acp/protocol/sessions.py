@@ -41,6 +41,7 @@ from hermes_acp.protocol.plugins import plugin_notices
 from hermes_acp.protocol.session import Session
 from hermes_acp.protocol.title import Title
 from hermes_acp.tools.approval import Approvals
+from hermes_acp.tools.safety.paths import protect
 from hermes_acp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -175,11 +176,12 @@ class Sessions:
 
     async def _enter(self, record: SessionRecord, place: Place, options: Options, messages: list[Message]) -> Session:
         config = self.account.config(place.cwd)
+        protect(self.account.home.config, self.account.home.state)
         conversation = Conversation(
             id=record.id,
             workspace=self._workspace(record.id, place),
             journal=await self.store.journal(record.id),
-            approvals=Approvals(options.mode),
+            approvals=Approvals(options.mode, config.approvals.rules),
             system=record.system_prompt,
             messages=messages,
             cost=record.cost,

@@ -1,14 +1,18 @@
-"""Changing single values of the person's config file, and nothing else in it."""
+"""Changing single values of the person's config file, adding rules to it, and nothing else."""
 
 from __future__ import annotations
 
 import json
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from hermes_acp.approval_rules import Rule
+from hermes_acp.config import read_values
 from hermes_acp.errors import ConfigError
+from hermes_acp.settings.files import read_small, read_toml, write_like_before
 
 _TABLE = re.compile(r"\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$")
 
@@ -30,6 +34,36 @@ def set_values(text: str, table: str, values: Mapping[str, str]) -> str:
     result = "\n".join(lines) + "\n"
     _check(text, result, table, values)
     return result
+
+
+def add_rule(text: str, rule: Rule) -> str:
+    """The TOML text with one more of `approvals.rules`, at its end. All else stays as it is.
+
+    Raises:
+        ConfigError: the rules are written in a form to which no line can be added; they are left to the person.
+    """
+    result = f"{text.rstrip()}\n\n{rule.table}\n".lstrip("\n")
+    wanted, added = tomllib.loads(text), tomllib.loads(rule.table)
+    there = wanted.setdefault("approvals", {})
+    if isinstance(there, dict) and isinstance(there.setdefault("rules", []), list):
+        there["rules"] += added["approvals"]["rules"]
+        if _parsed(result) == wanted:
+            return result
+    raise ConfigError(f"the file is written in a way that no rule can be added to; write into it: {rule.text}")
+
+
+def store_rules(file: Path, rules: Sequence[Rule]) -> None:
+    """Write rules into a settings file, but none that is there already.
+
+    Raises:
+        ConfigError: they cannot be added to the file, or it cannot be read.
+        OSError: it cannot be written.
+    """
+    known = read_values(read_toml(file), str(file)).get("approvals.rules", ())
+    text = read_small(file).decode("utf-8-sig") if file.exists() else ""
+    for rule in (rule for rule in rules if rule not in known):
+        text = add_rule(text, rule)
+    write_like_before(file, text.encode("utf-8"))
 
 
 def _table_lines(lines: list[str], table: str) -> slice | None:

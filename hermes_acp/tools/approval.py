@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
+from hermes_acp.approval_rules import Rule
 from hermes_acp.cards import Effect
 from hermes_acp.config import Mode
-from hermes_acp.host import Decision
+from hermes_acp.host import ApprovalRequest, Decision
+from hermes_acp.text import visible
 from hermes_acp.tools.base import Action
 from hermes_acp.tools.safety.paths import is_inside, is_secret, steers_tools
+from hermes_acp.tools.safety.rules import allowing, forbidding, literal, reaches
 
 Subject = tuple[str, str, str]
 """What a remembered answer covers: (effect or tool, command or path, folder)."""
@@ -35,6 +38,7 @@ class Approvals:
     """
 
     mode: Mode = "ask"
+    rules: tuple[Rule, ...] = ()
     _granted: set[Subject] = field(default_factory=set)
     _refused: set[Subject] = field(default_factory=set)
     _refused_this_turn: set[Subject] = field(default_factory=set)
@@ -51,9 +55,12 @@ class Approvals:
         """Decide about one action of a tool; `roots` are the session's folders, its working folder first."""
         if not self.offers(action.effect):
             return Verdict("deny", PLAN_MODE)
+        if rule := forbidding(self.rules, "deny", tool, action, roots):
+            return Verdict("deny", f"A rule forbids this: {rule.text}. Do not try it another way.")
         if _refusable(tool, action, roots[0]) & (self._refused | self._refused_this_turn):
             return Verdict("deny", "The user has rejected this already.")
-        reason = self._concern(action, roots)
+        asking = forbidding(self.rules, "ask", tool, action, roots)
+        reason = f"A rule says so: {asking.text}." if asking else self._unless_allowed(tool, action, roots)
         if not reason:
             return Verdict("allow")
         subjects = _grantable(tool, action, roots[0])
@@ -71,6 +78,24 @@ class Approvals:
             case "reject_always":
                 self._refused |= _refusable(tool, action, cwd)
 
+    def granted(self) -> tuple[str, ...]:
+        """In words, what the person has allowed for the session."""
+        return tuple(sorted(map(_in_words, self._granted)))
+
+    def forget(self) -> None:
+        """Take back every answer that holds for the session."""
+        self._granted.clear()
+        self._refused.clear()
+        self._refused_this_turn.clear()
+
+    def _unless_allowed(self, tool: str, action: Action, roots: tuple[Path, ...]) -> str:
+        """What is to be asked about: nothing where a rule allows it. No rule lets a file that looks secret, or that
+        steers other programs, be touched unasked."""
+        reason = self._concern(action, roots)
+        if not reason or not allowing(self.rules, tool, action, roots):
+            return reason
+        return _lasting_concern(action, roots, self.rules) if action.effect == "edit" else ""
+
     def _concern(self, action: Action, roots: tuple[Path, ...]) -> str:
         match action.effect:
             case "execute":
@@ -87,10 +112,8 @@ class Approvals:
                 return ""
 
     def _edit_concern(self, action: Action, roots: tuple[Path, ...]) -> str:
-        if concern := _path_concern(action, roots):
+        if concern := _lasting_concern(action, roots):
             return concern
-        if any(steers_tools(path) for path in action.paths):
-            return "This changes a file that decides what other programs run."
         return "" if self.mode == "accept_edits" else "This changes files."
 
 
@@ -105,6 +128,31 @@ def describe_always(tool: str, action: Action) -> str:
             return f"{tool} with any arguments"
         case _:
             return "this file" if len(action.paths) == 1 else "these files"
+
+
+def lasting_rules(request: ApprovalRequest) -> tuple[Rule, ...]:
+    """The rules that allow for good what was asked for, and no more: this command in this folder, these files, this
+    tool. None for a read outside the session's folders: that is allowed for a session at most."""
+    match request.effect:
+        case "execute":
+            return (Rule("allow", command=request.command, cwd=request.cwd),)
+        case "edit":
+            return tuple(Rule("allow", path=literal(diff.path)) for diff in request.diffs)
+        case "read" | "stop" | "note":
+            return ()
+        case _:
+            return (Rule("allow", tool=request.tool),)
+
+
+def _in_words(subject: Subject) -> str:
+    what, name, folder = subject
+    match what:
+        case "execute":
+            return f"run `{visible(name)}` in {visible(folder)}"
+        case "edit":
+            return f"edit {visible(name)}"
+        case _:
+            return f"{what}: {visible(name)}"
 
 
 def _refusable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
@@ -129,6 +177,16 @@ def _grantable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
 
 def _read_concern(action: Action, roots: tuple[Path, ...]) -> str:
     return _path_concern(action, roots)
+
+
+def _lasting_concern(action: Action, roots: tuple[Path, ...], rules: tuple[Rule, ...] = ()) -> str:
+    """What is asked about whatever the mode; a rule that names a path outside lets it be edited."""
+    inside = replace(action, paths=tuple(path for path in action.paths if not reaches(rules, path) or is_secret(path)))
+    if concern := _path_concern(inside, roots):
+        return concern
+    if any(steers_tools(path) for path in action.paths):
+        return "This changes a file that decides what other programs run."
+    return ""
 
 
 def _path_concern(action: Action, roots: tuple[Path, ...]) -> str:

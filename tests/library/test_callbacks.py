@@ -122,6 +122,22 @@ def test_what_is_allowed_runs_and_how_long_that_holds(make, model, project, answ
     assert len(asked) == (2 if answer == "once" else 1)
 
 
+def test_what_is_allowed_always_is_allowed_to_the_next_agent_in_that_folder_alone(make, model, project, tmp_path):
+    call = Say(
+        calls=[Call("terminal", {"command": "echo x >> log"}), Call("write_file", {"path": "a", "content": "y"})]
+    )
+    model.say(call, "Done.")
+    make(approval_callback=lambda request: "always").chat("Go.")
+    model.say(call, "Done.")
+    make().chat("Go.")
+    assert (project / "log").read_text() == "x\nx\n"
+    other = tmp_path / "other"
+    other.mkdir()
+    model.say(call, "Done.")
+    make(cwd=other).chat("Go.")
+    assert list(other.iterdir()) == []
+
+
 def raising(request):
     raise LookupError("nobody home")
 

@@ -41,10 +41,11 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A command line as the gate sees it: exactly what will run, its parts (none: it could not be taken apart), and
-    why it is not known to read only ("": it is)."""
+    """A command line as the gate sees it: exactly what will run, the same as it was `written`, its parts (none: it
+    could not be taken apart), and why it is not known to read only ("": it is)."""
 
     line: str
+    written: str
     parts: tuple[Part, ...] = ()
     concern: str = ""
 
@@ -68,12 +69,13 @@ def judge(line: str, place: Place) -> Judged:
     try:
         commands = read(line)
     except Opaque as reason:
-        return Judged(line, concern=f"This could not be judged as a whole, because {reason}.")
+        return Judged(line, line, concern=f"This could not be judged as a whole, because {reason}.")
+    written = commands.text()
     parts = tuple(_parts(commands, place))
     concern = next((part.concern for part in parts if part.standing != "reads"), "")
     if concern:
-        return Judged(commands.text(), parts, concern)
-    return Judged(replace(commands, commands=tuple(part.hardened for part in parts)).text(), parts)
+        return Judged(written, written, parts, concern)
+    return Judged(replace(commands, commands=tuple(part.hardened for part in parts)).text(), written, parts)
 
 
 def _parts(commands: CommandList, place: Place) -> Iterator[Part]:
@@ -139,13 +141,8 @@ def _hardened(words: Words, reach: Reach, path: str) -> Words:
         check(arguments, reach)
         return _program(words[0], reach, path), *arguments
     if reader := READERS.get(name):
-        found = reader.options.sort(arguments)
-        reader.operands(found, reach)
-        for named in found.paths:
-            reach.check(named)
-        return _program(words[0], reach, path), *reader.harden(found, arguments)
-    if (name in special.VERSIONED or _VERSIONED.fullmatch(name)) and len(arguments) == 1:
-        special.version(arguments, reach)
+        return _program(words[0], reach, path), *reader.check(arguments, reach)
+    if (name in special.VERSIONED or _VERSIONED.fullmatch(name)) and arguments in (("--version",), ("-V",)):
         return _of_the_system(_program(words[0], reach, path)), *arguments
     return ()
 

@@ -27,8 +27,30 @@ SECRET_NAMES = (
     "credentials",
     "credentials.json",
     "secrets.*",
+    ".htpasswd",
+    ".bash_history",
+    ".zsh_history",
+    "*.ppk",
+    "*.jks",
 )
 SECRET_FOLDERS = frozenset({".ssh", ".aws", ".gnupg", ".kube", ".docker", ".azure", ".mozilla", ".password-store"})
+_SECRET_PLACES = (
+    (".config", "google-chrome"),
+    (".config", "chromium"),
+    (".config", "bravesoftware"),
+    (".config", "gcloud"),
+    (".config", "gh"),
+    (".config", "hermes-acp"),
+    (".local", "state", "hermes-acp"),
+    (".local", "share", "keyrings"),
+    ("library", "keychains"),
+    ("library", "application support", "google", "chrome"),
+    ("library", "application support", "firefox"),
+    ("library", "application support", "hermes-acp"),
+)
+"""Folders that hold credentials, by the last parts of their paths: profiles of browsers, keyrings, our own state."""
+
+_OWN: set[Path] = set()
 _HARMLESS_NAMES = frozenset({".env.example", ".env.sample", ".env.template"})
 _STEERING_FOLDERS = frozenset({".git", ".hg", ".svn"})
 
@@ -45,7 +67,19 @@ def is_secret(path: Path) -> bool:
         return False
     if any(fnmatch.fnmatchcase(name, pattern) for pattern in SECRET_NAMES):
         return True
-    return any(part.casefold() in SECRET_FOLDERS for part in path.parts)
+    parts = tuple(part.casefold() for part in path.parts)
+    if any(part in SECRET_FOLDERS for part in parts) or is_inside(path, _OWN):
+        return True
+    return any(_holds(parts, place) for place in _SECRET_PLACES)
+
+
+def protect(*folders: Path | None) -> None:
+    """Count everything in these folders, which hold our own settings and state, among the secrets."""
+    _OWN.update(folder.resolve() for folder in folders if folder is not None)
+
+
+def _holds(parts: tuple[str, ...], place: tuple[str, ...]) -> bool:
+    return any(parts[at : at + len(place)] == place for at in range(len(parts)))
 
 
 def steers_tools(path: Path) -> bool:

@@ -9,6 +9,7 @@ from functools import cache
 from hermes_acp.tools.safety import options as sorting
 from hermes_acp.tools.safety.options import Operands, Options, Sorted, options
 from hermes_acp.tools.safety.paths import SECRET_FOLDERS, SECRET_NAMES
+from hermes_acp.tools.safety.reach import Reach, ReachesOut, Unproven
 
 Arguments = tuple[str, ...]
 
@@ -25,6 +26,23 @@ class Reader:
     def options(self) -> Options:
         """The options that may be used."""
         return _options(self.notation)
+
+    def check(self, arguments: Arguments, reach: Reach) -> Arguments:
+        """The arguments that it runs with.
+
+        Raises:
+            ReachesOut: it would read outside the session's folders, and that is all.
+            Unproven: it may do more than read, or read what looks secret.
+        """
+        found = self.options.sort(arguments)
+        hardened = self.harden(found, arguments)
+        try:
+            self.operands(found, reach)
+            for path in found.paths:
+                reach.check(path)
+        except ReachesOut as reason:
+            raise reason if hardened == arguments else Unproven(str(reason)) from None
+        return hardened
 
 
 @cache

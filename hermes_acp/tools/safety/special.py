@@ -87,12 +87,6 @@ def sed(arguments: Arguments, reach: Reach) -> None:
         reach.check(path)
 
 
-def version(arguments: Arguments, reach: Reach) -> None:
-    """A program that is asked for its version and nothing else."""
-    if arguments not in (("--version",), ("-V",)):
-        raise Unproven("it can do anything")
-
-
 def echo(arguments: Arguments, reach: Reach) -> None:
     """`echo`, `true`, `false`: whatever they are given is a text."""
 
