@@ -5,13 +5,15 @@ from __future__ import annotations
 import inspect
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_acp.plugins.worker import Worker
 from hermes_acp.text import clean, shorten
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 log = logging.getLogger(__name__)
 
@@ -57,11 +59,18 @@ class Loading:
             return self._loaded
 
 
-def load() -> Loaded:
-    """Load every plugin that is installed; one that is broken is left out and told of."""
+def installed() -> Iterable[EntryPoint]:
+    """The entry points of all plugins that are installed."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=GROUP)
+
+
+def load(find: Callable[[], Iterable[EntryPoint]] = installed) -> Loaded:
+    """Load every plugin that is found; one that is broken is left out and told of."""
     plugins: list[Plugin] = []
     problems: list[str] = []
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: entry.name):
+    for entry in sorted(find(), key=lambda entry: entry.name):
         try:
             plugins.append(_load(entry))
         except (Exception, SystemExit) as error:

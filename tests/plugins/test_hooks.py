@@ -37,11 +37,10 @@ Install = Callable[..., PluginHooks]
 
 
 @pytest.fixture
-def install(monkeypatch: pytest.MonkeyPatch) -> Install:
+def install() -> Install:
     def installed(**plugins: Any) -> PluginHooks:
-        entries = [Entry(name, plugin) for name, plugin in plugins.items()]
-        monkeypatch.setattr("hermes_acp.plugins.loading.entry_points", lambda group: entries)
-        return PluginHooks(Loading(load))
+        entries: Any = [Entry(name, plugin) for name, plugin in plugins.items()]
+        return PluginHooks(Loading(lambda: load(lambda: entries)))
 
     return installed
 
