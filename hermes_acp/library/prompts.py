@@ -144,6 +144,7 @@ class _Turn:
     host: CallbackHost
     asked: Asked
     _counted: Counted | None = None
+    _paid: float | None = 0.0
 
     async def run(self) -> TurnResult:
         """Answer the prompt. Raises what `Talk.open` and `run_turn` raise."""
@@ -161,16 +162,24 @@ class _Turn:
         """How the turn ended, and what it took."""
         conversation, models = self.talk.conversation, self.talk.models
         counted = self._counted
+        answering = conversation.answering if conversation else ""
         return Outcome(
             ending=ending,
             messages=[to_dict(message) for message in conversation.messages] if conversation else [],
             api_calls=counted.calls if counted else 0,
             usage=counted.usage if counted else Usage(),
+            cost=self._cost(conversation) if counted and conversation else None,
             session_id=conversation.journal.segment_id if conversation else self.talk.session_id,
             task_id=self.asked.task_id,
-            model=models.endpoint.model if models else self.setup.settings.config.model.name,
+            model=answering or models.endpoint.model if models else self.setup.settings.config.model.name,
             provider=models.endpoint.provider if models else self.setup.settings.config.model.provider,
         )
+
+    def _cost(self, conversation: Conversation) -> float | None:
+        """What the turn's calls cost in US dollars; None when a price was not known."""
+        if conversation.cost is None or self._paid is None:
+            return None
+        return conversation.cost - self._paid
 
     def masked(self, text: str) -> str:
         """The text without the key, should a server have repeated it."""
@@ -183,6 +192,7 @@ class _Turn:
         prompt = await fit_prompt(self.asked.prompt)
         await self._prepare(conversation)
         agent = self.talk.agent()
+        self._paid = conversation.cost
         self._counted = Counted(agent.provider)
         agent = replace(agent, provider=self._counted)
         self.talk.begin_title(prompt.text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from hermes_acp.agent.loop import TurnResult
@@ -32,12 +32,14 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """An ended turn with what it took. `messages` are the whole conversation, `session_id` its newest segment."""
+    """An ended turn with what it took: `usage` in tokens, `cost` in US dollars (None: a price is not known).
+    `messages` are the whole conversation, `session_id` is its newest segment."""
 
     ending: Ending
     messages: list[dict[str, Any]]
     api_calls: int
     usage: Usage
+    cost: float | None
     session_id: str
     task_id: str
     model: str
@@ -53,21 +55,10 @@ class Outcome:
             "partial": self.ending.stop in ("max_tokens", "partial"),
             "stop_reason": self.ending.stop,
             "api_calls": self.api_calls,
-            "usage": _usage(self.usage),
+            "usage": {**asdict(self.usage), "cost": self.cost},
             "session_id": self.session_id,
             "task_id": self.task_id,
             "model": self.model,
             "provider": self.provider,
             "error": self.ending.error,
         }
-
-
-def _usage(usage: Usage) -> dict[str, Any]:
-    """Tokens by kind, and what they cost in US dollars: None as long as no price is known."""
-    return {
-        "input": usage.input,
-        "output": usage.output,
-        "cached": usage.cached,
-        "reasoning": usage.reasoning,
-        "cost": None,
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -20,11 +21,14 @@ from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.assembly import Models
 from hermes_acp.config import MODES, Config, Mode
 from hermes_acp.errors import ConfigError, SessionNotFound
-from hermes_acp.events import Event
+from hermes_acp.events import Event, Notice
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.source import open_models
 from hermes_acp.local.environment import withhold
 from hermes_acp.local.workspace import LocalWorkspace
+from hermes_acp.mcp.server import Surroundings
+from hermes_acp.mcp.servers import Servers
+from hermes_acp.plugins.loading import LOADING
 from hermes_acp.text import shorten
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.safety.paths import protect
@@ -36,7 +40,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Talk:
-    """One session, its store and its models, on the loop it is opened on.
+    """One session with its store, models and MCP servers, on the loop it is opened on.
 
     `tell` takes what the person should know. `open` may be cancelled or fail at any moment: the next one goes on
     where it was.
@@ -50,6 +54,7 @@ class Talk:
     _store: Store | None = None
     _record: SessionRecord | None = None
     _config: Config | None = None
+    _servers: Servers | None = None
     _titled: bool = False
 
     async def open(self) -> Conversation:
@@ -69,6 +74,7 @@ class Talk:
             self.models = await open_models(self.setup, self._config)
         if self.conversation is None:
             self.conversation = await self._converse(self._record, self._config)
+        await self._equip(self.conversation, self._config)
         return self.conversation
 
     def agent(self) -> Agent:
@@ -90,6 +96,18 @@ class Talk:
         """Seconds that an answer is waited for, 0 for ever."""
         return (self._config or self.setup.settings.config).approvals.timeout
 
+    async def _equip(self, conversation: Conversation, config: Config) -> None:
+        """Load the plugins and take in the MCP servers' tools: within a turn they stay the same."""
+        if self._servers is None:
+            for problem in (await asyncio.to_thread(LOADING)).problems:
+                self.tell(Notice("warning", "A plugin could not be loaded, and is not in force", problem))
+            workspace = conversation.workspace
+            self._servers = Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
+            self._servers.use(())
+        for notice in await self._servers.join():
+            self.tell(notice)
+        conversation.toolbox = self._servers.added_to(conversation.toolbox)
+
     async def aclose(self) -> None:
         """Close all of it; everything that was noted is kept."""
         async with AsyncExitStack() as stack:
@@ -99,6 +117,8 @@ class Talk:
                 stack.push_async_callback(self.models.aclose)
             if self.conversation is not None:
                 stack.push_async_callback(self.conversation.workspace.aclose)
+            if self._servers is not None:
+                stack.push_async_callback(self._servers.close)
 
     def _opened_store(self) -> Store:
         if self._store is None:

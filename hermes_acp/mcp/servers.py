@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from hermes_acp.events import Notice
 from hermes_acp.local.waiting import surely
 from hermes_acp.mcp.names import Names
 from hermes_acp.mcp.server import Server, Surroundings
-from hermes_acp.mcp.tools import make_tool
+from hermes_acp.mcp.tools import TOOLSET, make_tool
 from hermes_acp.mcp_servers import McpServer
 from hermes_acp.tools.base import Tool
 
@@ -42,6 +42,10 @@ class Servers:
     def toolbox(self) -> dict[str, Tool]:
         """The tools of the servers as they were at the last `join`."""
         return {tool.name: tool for tools in self._tools.values() for tool in tools}
+
+    def added_to(self, toolbox: Mapping[str, Tool]) -> dict[str, Tool]:
+        """A session's own tools with those of the servers in place of the ones that they had."""
+        return {**{name: tool for name, tool in toolbox.items() if tool.toolset != TOOLSET}, **self.toolbox}
 
     def tools_of(self, server: Server) -> list[Tool]:
         """Those of one server."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hermes_acp.agent.conversation import Toolbox
 from hermes_acp.mcp.server import Server as Connected
 from hermes_acp.mcp.servers import Servers
-from hermes_acp.mcp.tools import TOOLSET
 from hermes_acp.mcp_servers import McpServer, Pairs, ProgramServer, RemoteServer
 from hermes_acp.protocol.inbound import NamedValue, Server, StdioServer
 from hermes_acp.text import shorten, visible
@@ -16,12 +14,6 @@ from hermes_acp.text import shorten, visible
 def named_servers(said: Sequence[Server]) -> list[McpServer]:
     """The servers that an editor has named."""
     return [_named(server) for server in said]
-
-
-def with_servers(toolbox: Toolbox, servers: Servers) -> Toolbox:
-    """A session's own tools with those of its servers as they are now."""
-    others = {name: tool for name, tool in toolbox.items() if tool.toolset != TOOLSET}
-    return {**others, **servers.toolbox}
 
 
 def describe_servers(servers: Servers) -> str:

@@ -26,7 +26,6 @@ from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Block
-from hermes_acp.protocol.mcp import with_servers
 from hermes_acp.protocol.options import Options, config_options, mode_state
 from hermes_acp.protocol.outbound import config_option_update, current_mode_update
 from hermes_acp.protocol.title import Title
@@ -177,7 +176,7 @@ class Session:
     async def _join_servers(self) -> None:
         """Let the servers' tools be those of the turn to come: within a turn they stay the same."""
         self.notices += await self.servers.join()
-        self.conversation.toolbox = with_servers(self.conversation.toolbox, self.servers)
+        self.conversation.toolbox = self.servers.added_to(self.conversation.toolbox)
 
     def settle(self) -> None:
         """A prompt has been answered: when no other waits, there is time to find a title."""

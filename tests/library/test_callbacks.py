@@ -58,6 +58,7 @@ def test_all_nine_are_called_in_order_with_their_arguments(make, model, project)
         ("thinking", ""),
         ("stream_delta", "I "),
         ("stream_delta", "run it."),
+        ("status", "calling", ""),
         ("tool_gen", "terminal"),
         ("stream_delta", None),
         ("status", "executing", ""),
@@ -67,7 +68,6 @@ def test_all_nine_are_called_in_order_with_their_arguments(make, model, project)
         ("step", 1, [{"name": "terminal", "is_error": False}]),
         ("thinking", "Thinking…"),
         ("status", "thinking", ""),
-        ("thinking", ""),
     ]
     _, _, name, _, args, text, is_error, duration = finished
     assert (name, args, text.splitlines()[0], is_error) == ("terminal", command, "hello", False)
