@@ -7,12 +7,16 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from hermes_acp.agent.auxiliary_client import AuxiliaryClient
+from hermes_acp.agent.descriptions import Descriptions
 from hermes_acp.agent.engines import context_engine
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.model_table import KnownModel, known_model
 from hermes_acp.agent.prompt_builder import build_system_prompt
+from hermes_acp.agent.providers.base import Provider
 from hermes_acp.agent.providers.model_list import ListedModel
 from hermes_acp.agent.providers.refreshing import Refreshing
+from hermes_acp.agent.providers.retry import Backoff
 from hermes_acp.config import Config, SideTask
 from hermes_acp.connections import Choice, Connections, distinct
 from hermes_acp.errors import ConfigError, ProviderError
@@ -39,10 +43,14 @@ class Models:
     _preparing: asyncio.Task[None] | None = None
     _reserves: dict[str, Choice] = field(init=False)
     _connections: Connections = field(init=False)
+    _sides: dict[SideTask, Provider] = field(init=False)
 
     def __post_init__(self) -> None:
         self._reserves = {choice.label: choice for choice in distinct(self.endpoint, self.reserves)}
         self._connections = Connections(self.config.agent)
+        self._sides = {task: self._side(task, endpoints) for task, endpoints in self.sides.items()}
+        if vision := self._sides.get("vision"):
+            self._connections.describe = Descriptions(AuxiliaryClient("vision", vision)).of
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -120,10 +128,17 @@ class Models:
             toolbox=discover(),
             build_system=build_system_prompt,
             engine=context_engine(self.config),
+            sides=self._sides,
             max_calls=self.config.agent.max_turns,
             titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
             hooks=PluginHooks(),
         )
+
+    def _side(self, task: SideTask, endpoints: tuple[ModelEndpoint, ...]) -> Provider:
+        """The chain of a side task. A title is worth one attempt of each model."""
+        first, *others = endpoints
+        choices = [Choice(first.model, first), *distinct(first, others)]
+        return self._connections.chain(choices, Backoff(attempts=1) if task == "title" else None)
 
     def _chain(self, model: str) -> list[Choice]:
         """A model and those that stand in for it: the reserves, without itself."""

@@ -10,12 +10,13 @@ from hermes_acp.agent.providers.apis import api_of
 from hermes_acp.agent.providers.base import Provider
 from hermes_acp.agent.providers.continued import Continued
 from hermes_acp.agent.providers.cooldown import Cooldown
+from hermes_acp.agent.providers.described import Describe
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.fallback import Fallback, Link
 from hermes_acp.agent.providers.keychain import Keychain, ReadKey
 from hermes_acp.agent.providers.refreshing import Refreshing
 from hermes_acp.agent.providers.remote_model import RemoteModel
-from hermes_acp.agent.providers.retry import Retrying
+from hermes_acp.agent.providers.retry import Backoff, Retrying
 from hermes_acp.config import AgentConfig
 from hermes_acp.settings import ModelEndpoint, keep_out, origin
 from hermes_acp.settings.providers import DEMO
@@ -31,20 +32,28 @@ class Choice:
 
 @dataclass(slots=True)
 class Connections:
-    """The providers of every endpoint in use, each made when it is first used."""
+    """The providers of every endpoint in use, each made when it is first used.
+
+    `describe` gives words for pictures to the models made after it is set, if they cannot see.
+    """
 
     config: AgentConfig
+    describe: Describe | None = None
     _clients: dict[ModelEndpoint, Refreshing] = field(default_factory=dict)
     _keychains: dict[tuple[str, str], Keychain] = field(default_factory=dict)
     _rests: dict[tuple[str, str], Cooldown] = field(default_factory=dict)
 
-    def chain(self, choices: Sequence[Choice]) -> Provider:
+    def chain(self, choices: Sequence[Choice], backoff: Backoff | None = None) -> Provider:
         """The provider that asks the first of these models, and the others in its place, in order.
+
+        Args:
+            choices: the models.
+            backoff: how each is asked again after a failure; None: as for a conversation.
 
         Raises:
             ConfigError: an API mode is not supported.
         """
-        links = [Link(one.label, self._provider(one.endpoint), self._rest(one.endpoint)) for one in choices]
+        links = [Link(one.label, self._provider(one.endpoint, backoff), self._rest(one.endpoint)) for one in choices]
         return Fallback(links) if len(links) > 1 else links[0].provider
 
     def client(self, endpoint: ModelEndpoint) -> Refreshing:
@@ -62,15 +71,15 @@ class Connections:
         for client in self._clients.values():
             await client.aclose()
 
-    def _provider(self, endpoint: ModelEndpoint) -> Provider:
+    def _provider(self, endpoint: ModelEndpoint, backoff: Backoff | None) -> Provider:
         if endpoint.api_mode == DEMO:
             from hermes_acp.agent.providers.demo import Demo
 
             return Demo()
-        return Continued(Retrying(self.client(endpoint)))
+        return Continued(Retrying(self.client(endpoint), backoff))
 
     def _connect(self, place: ModelEndpoint) -> Refreshing:
-        api = api_of(place.api_mode)
+        api, describe = api_of(place.api_mode), self.describe
         endpoint = Endpoint(
             place.provider,
             place.model,
@@ -80,7 +89,7 @@ class Connections:
             api_version=place.anthropic_version,
             max_output=place.max_output,
         )
-        return Refreshing(endpoint, self._keychain(place), lambda keyed: RemoteModel(keyed, api))
+        return Refreshing(endpoint, self._keychain(place), lambda keyed: RemoteModel(keyed, api, describe))
 
     def _keychain(self, place: ModelEndpoint) -> Keychain:
         """The key of an address: one for all models there, so that it is read anew once for all of them."""

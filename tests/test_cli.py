@@ -136,6 +136,43 @@ def test_the_doctor_names_keys_without_their_values(home):
     assert "https://api.openai.com/v1" in found["model"][0][1]
 
 
+def test_the_doctor_names_reserves_side_tasks_and_the_command_that_it_does_not_run(home):
+    ran = home / "ran"
+    (home / "config.toml").write_text(
+        f"""
+[model]
+provider = "custom"
+name = "big"
+base_url = "http://one.example/v1"
+[credentials]
+command = ["touch", "{ran}"]
+[[fallback_providers]]
+provider = "ollama"
+model = "small"
+[[fallback_providers]]
+provider = "openai"
+[auxiliary.title]
+model = "tiny"
+fallback = [{{ provider = "vllm", model = "x", api_key_env = "SPARE_KEY" }}]
+""",
+        encoding="utf-8",
+    )
+    done = hermes(home, "doctor", SPARE_KEY="sk-SECRET-1")
+    assert done.returncode == 0
+    assert b"SECRET" not in done.stdout + done.stderr
+    found = report(done)
+    by_command = "(chat_completions, key from credentials.command, which was not run)"
+    assert found["model"] == [("ok", f"big of custom at http://one.example/v1 {by_command}")]
+    (first, second), (title, spare) = found["reserve"], found["side"]
+    no_key = "(chat_completions, no key)"
+    assert first == ("ok", f"fallback_providers (entry 1): small of ollama at http://127.0.0.1:11434/v1 {no_key}")
+    assert second[0] == "warning"
+    assert "fallback_providers (entry 2): left out: There is no key for OpenAI" in second[1]
+    assert title == ("ok", f"auxiliary.title: tiny of custom at http://one.example/v1 {by_command}")
+    assert spare[1].endswith("(chat_completions, key found in SPARE_KEY)")
+    assert not ran.exists()
+
+
 async def test_the_doctor_tells_of_model_servers_on_this_machine(home):
     able, unable = ollama({"talker": ["completion"], "worker": ["tools"]}), lmstudio({"id": "talker", "type": "llm"})
     async with LocalServer(able) as first, LocalServer(unable) as second:

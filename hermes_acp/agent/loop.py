@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from hermes_acp.agent.auxiliary_client import AuxiliaryClient
 from hermes_acp.agent.compacting import Compactor
 from hermes_acp.agent.context_compressor import ContextCompressor
 from hermes_acp.agent.context_engine import ContextEngine
@@ -15,15 +16,15 @@ from hermes_acp.agent.execution import CANCELLED, Step
 from hermes_acp.agent.history import without_blank_parts
 from hermes_acp.agent.model_calls import ModelCalls
 from hermes_acp.agent.model_table import UNKNOWN, KnownModel
-from hermes_acp.agent.providers.answers import answer_of
-from hermes_acp.agent.providers.base import Provider, Reply, Request, Usage, new_id
+from hermes_acp.agent.providers.base import Provider, Reply, Usage, new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.waiting import finishing, uncancelled
+from hermes_acp.config import SideTask
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import StatusChanged, StepFinished, TextDelta, UserPrompted
 from hermes_acp.hooks import Hooks, NoHooks
 from hermes_acp.host import Host
-from hermes_acp.messages import AssistantMessage, ToolMessage, UserMessage, user
+from hermes_acp.messages import AssistantMessage, ToolMessage, UserMessage
 from hermes_acp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,8 @@ class Agent:
     `build_system` makes the system prompt of a session; `max_calls` are model calls a turn; `model` is
     what is known of the model; `titles`: whether the model is asked what to call a session; `hooks` have a say in
     tool calls.
+    what is known of the model; `titles`: whether the model is asked what to call a session. `sides` are the
+    models of side tasks that have their own.
     """
 
     provider: Provider
@@ -60,6 +63,11 @@ class Agent:
     model: KnownModel = UNKNOWN
     titles: bool = False
     hooks: Hooks = field(default_factory=NoHooks)
+    sides: Mapping[SideTask, Provider] = field(default_factory=dict)
+
+    def side(self, task: SideTask) -> AuxiliaryClient:
+        """What answers the questions of a side task: its own models, else the session's."""
+        return AuxiliaryClient(task, self.sides.get(task, self.provider))
 
     async def summarise(self, question: str) -> str:
         """The answer of the model that makes summaries.
@@ -67,7 +75,7 @@ class Agent:
         Raises:
             ProviderError: it gave none.
         """
-        return await answer_of(self.provider, Request(_SUMMARISER, [user(question)]))
+        return await self.side("compression").ask(question, _SUMMARISER)
 
     def every_tool(self, talk: Conversation) -> Toolbox:
         """The tools of a conversation: the agent's and the session's own."""

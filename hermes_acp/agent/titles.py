@@ -60,7 +60,7 @@ async def ask_title(provider: Provider, question: str) -> str:
     text = ""
     async with aclosing(provider.stream(Request(_SYSTEM, [user(question)]))) as deltas:
         async for delta in deltas:
-            if isinstance(delta, StatusChanged):
+            if isinstance(delta, StatusChanged) and delta.kind == "retrying":
                 break  # It failed, and would be tried again.
             if isinstance(delta, TextDelta):
                 text += delta.text

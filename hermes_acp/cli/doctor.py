@@ -25,6 +25,7 @@ from hermes_acp.settings.keyrings import KeyringUnusable, begin_reading
 from hermes_acp.settings.load import Settings, load_settings, resolve_model
 from hermes_acp.settings.local_servers import FoundServer, look
 from hermes_acp.settings.providers import PROVIDERS
+from hermes_acp.settings.reserves import Named, named_reserves, named_side, resolve_named
 
 _KEYRING_SECONDS = 5
 
@@ -100,7 +101,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
         yield Finding("missing", "login", "logged out: log in from the editor, or run hermes-acp-agent setup")
     found = asyncio.run(look(settings.local_servers)) if settings.says_no_model else ()
     yield from map(_local_server, found)
-    yield _model(settings, next((each.endpoint for each in found if each.model), None))
+    yield from _models(settings, next((each.endpoint for each in found if each.model), None))
 
 
 def _local_server(found: FoundServer) -> Finding:
@@ -112,7 +113,7 @@ def _local_server(found: FoundServer) -> Finding:
 
 
 def _keys(settings: Settings) -> Iterator[Finding]:
-    variables = [ANY_KEY, *(known.key_variable for known in PROVIDERS.values()), settings.config.model.api_key_env]
+    variables = [ANY_KEY, *(known.key_variable for known in PROVIDERS.values()), *settings.config.key_variables]
     for name in dict.fromkeys(variables):
         if name and settings.keys.environ.get(name, "").strip():
             yield Finding("ok", "key", f"found in {name}")
@@ -130,14 +131,37 @@ def _key_in_keyring(origin: str) -> Finding:
     return Finding("ok", "key", f"stored for {origin} in the system keyring")
 
 
-def _model(settings: Settings, local: ModelEndpoint | None) -> Finding:
+def _models(settings: Settings, local: ModelEndpoint | None) -> Iterator[Finding]:
+    """The model, and those that stand beside it: what of these cannot be used is left out, and stops nothing."""
     try:
         endpoint = local or resolve_model(settings)
     except (ConfigError, CredentialsMissing) as error:
-        return Finding("missing", "model", str(error))
+        yield Finding("missing", "model", str(error))
+        return
+    yield Finding("ok", "model", _described(endpoint))
+    for named in named_reserves(settings):
+        yield _beside("reserve", named, settings, endpoint)
+    for task in settings.config.auxiliary:
+        for named in named_side(settings, task):
+            yield _beside("side", named, settings, endpoint)
+
+
+def _beside(name: str, named: Named, settings: Settings, primary: ModelEndpoint) -> Finding:
+    try:
+        endpoint = resolve_named(named, settings, primary)
+    except CredentialsMissing as error:
+        return Finding("warning", name, f"{named.place}: left out: {error}")
+    except ConfigError as error:
+        return Finding("missing", name, str(error))
+    return Finding("ok", name, f"{named.place}: {_described(endpoint)}")
+
+
+def _described(endpoint: ModelEndpoint) -> str:
     key = f"key found in {endpoint.key_source}" if endpoint.key_source else "no key"
+    if endpoint.in_command:
+        key = f"key from {endpoint.key_source}, which was not run"
     place = f" at {endpoint.base_url}" if endpoint.base_url else ""
-    return Finding("ok", "model", f"{endpoint.model} of {endpoint.provider}{place} ({endpoint.api_mode}, {key})")
+    return f"{endpoint.model} of {endpoint.provider}{place} ({endpoint.api_mode}, {key})"
 
 
 def _programs() -> Iterator[Finding]:

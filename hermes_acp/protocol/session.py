@@ -186,7 +186,7 @@ class Session:
 
     async def _ask_title(self, question: str) -> str:
         agent = self.agent(self.options.model)
-        return await ask_title(agent.provider, question) if agent.titles else ""
+        return await ask_title(agent.side("title").provider, question) if agent.titles else ""
 
     async def _run_command(self, invocation: Invocation) -> None:
         journal = self.conversation.journal

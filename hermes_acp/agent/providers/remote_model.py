@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from typing import Any, Generic, cast
@@ -11,12 +11,14 @@ from typing import Any, Generic, cast
 from hermes_acp.agent.providers.api import Api, ClientT, DialectT, Response
 from hermes_acp.agent.providers.base import Delta, Request
 from hermes_acp.agent.providers.blocks import gathered
+from hermes_acp.agent.providers.described import Describe, described
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.idle import Idle
 from hermes_acp.agent.providers.model_list import ListedModel, read_models
 from hermes_acp.agent.providers.reading import Reading, is_stream
 from hermes_acp.agent.providers.sight import Sight, in_sight, learned, told
 from hermes_acp.errors import ProviderError
+from hermes_acp.messages import Message
 
 LIST_SECONDS = 5.0
 """How long an endpoint may take to list its models."""
@@ -26,14 +28,15 @@ class RemoteModel(Generic[DialectT, ClientT]):
     """A model that is asked over HTTP. It belongs to the loop it is first used on.
 
     What the endpoint was found to refuse (optional fields that a 400 named, pictures) is remembered as long
-    as this object lives.
+    as this object lives. `describe` gives words for the pictures that it cannot see.
     """
 
-    def __init__(self, endpoint: Endpoint, api: Api[DialectT, ClientT]) -> None:
+    def __init__(self, endpoint: Endpoint, api: Api[DialectT, ClientT], describe: Describe | None = None) -> None:
         self._endpoint = endpoint
         self._api = api
         self._dialect = api.dialect
         self._sight = Sight() if endpoint.sees_images else Sight(most=0)
+        self._describe = describe
         self._client: ClientT | None = None
         self._warming = asyncio.Lock()
 
@@ -81,7 +84,7 @@ class RemoteModel(Generic[DialectT, ClientT]):
         before = self._sight
         async with AsyncExitStack() as stack:
             response = await self._open(client, request, idle, stack)
-            for notice in told(self.model, request.messages, before, self._sight):
+            for notice in told(self.model, await self._in_words(request.messages), before, self._sight):
                 yield notice
             source = cast("AsyncGenerator[bytes, None]", response.iter_bytes())
             blocks = await stack.enter_async_context(gathered(source))
@@ -103,7 +106,9 @@ class RemoteModel(Generic[DialectT, ClientT]):
         """Send the request, and again without what the endpoint says it does not know or cannot take."""
         while True:
             used = self._dialect, self._sight
-            seen = replace(request, messages=in_sight(request.messages, self._sight))
+            messages = await self._in_words(request.messages)
+            idle.restart()
+            seen = replace(request, messages=in_sight(messages, self._sight))
             body = self._api.body(seen, self._endpoint, self._dialect)
             try:
                 async with idle.limit():
@@ -113,6 +118,12 @@ class RemoteModel(Generic[DialectT, ClientT]):
                 self._learn(error, request, body)
                 if (self._dialect, self._sight) == used:
                     raise
+
+    async def _in_words(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """The messages, with words for their pictures if the model is blind and somebody else is not."""
+        if self._describe is None or not self._sight.blind:
+            return messages
+        return await described(messages, self._describe)
 
     def _learn(self, error: ProviderError, request: Request, body: Mapping[str, Any]) -> None:
         """Take from a refusal what can be done otherwise."""

@@ -50,7 +50,7 @@ class Sight:
 
 def in_sight(messages: Sequence[Message], sight: Sight) -> Sequence[Message]:
     """The messages with a note in place of each picture that is not to be sent."""
-    if not any(map(_pictures, messages)):
+    if not any(map(pictures_of, messages)):
         return messages
     newest = {id(picture) for picture in _newest(messages, sight)}
     return [_noted(message, sight, newest) for message in messages]
@@ -81,13 +81,13 @@ def learned(sight: Sight, error: ProviderError, messages: Sequence[Message]) -> 
 def told(model: str, messages: Sequence[Message], before: Sight, after: Sight) -> Iterator[Notice]:
     """What the person should know of the pictures of a request: those just refused, and new ones not seen."""
     if after.blind:
-        if any(map(_pictures, _unanswered(messages))):
+        if any(map(pictures_of, _unanswered(messages))):
             yield Notice(
                 "warning", f"{model} cannot see pictures", f"It answers the text alone. {after.reason}".strip()
             )
         return
     lost = after.refused - before.refused
-    if any(hash(picture) in lost for message in messages for picture in _pictures(message)):
+    if any(hash(picture) in lost for message in messages for picture in pictures_of(message)):
         yield Notice("warning", "Pictures were left out, because the model's server refused them", after.reason)
 
 
@@ -95,7 +95,8 @@ def _found(pattern: str, words: str) -> re.Match[str] | None:
     return re.search(pattern, words, re.IGNORECASE | re.DOTALL | re.VERBOSE)
 
 
-def _pictures(message: Message) -> list[Image]:
+def pictures_of(message: Message) -> list[Image]:
+    """The pictures in a message, in order."""
     match message:
         case UserMessage(parts):
             return [part for part in parts if isinstance(part, Image)]
@@ -107,14 +108,14 @@ def _pictures(message: Message) -> list[Image]:
 
 def _newest(messages: Sequence[Message], sight: Sight) -> list[Image]:
     """The pictures to be sent, in order."""
-    every = (picture for message in messages for picture in _pictures(message))
+    every = (picture for message in messages for picture in pictures_of(message))
     welcome = [picture for picture in every if hash(picture) not in sight.refused]
     return welcome[max(len(welcome) - sight.most, 0) :]
 
 
 def _older(messages: Sequence[Message], sent: Iterable[Image]) -> list[Image]:
     """Those that do not stand in the last message that has some of them."""
-    last = next((_pictures(message) for message in reversed(messages) if _pictures(message)), [])
+    last = next((pictures_of(message) for message in reversed(messages) if pictures_of(message)), [])
     return [picture for picture in sent if picture not in last]
 
 
