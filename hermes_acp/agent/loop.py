@@ -50,9 +50,7 @@ class Agent:
 
     `build_system` makes the system prompt of a session; `max_calls` are model calls a turn; `model` is
     what is known of the model; `titles`: whether the model is asked what to call a session; `hooks` have a say in
-    tool calls.
-    what is known of the model; `titles`: whether the model is asked what to call a session. `sides` are the
-    models of side tasks that have their own.
+    tool calls. `sides` are the models of side tasks that have their own.
     """
 
     provider: Provider
