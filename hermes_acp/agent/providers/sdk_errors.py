@@ -88,7 +88,7 @@ class Translation:
         if refused.status >= 400:
             failure = failure_of(_value(refused.body), refused.status, refused.headers)
             error = provider_error(failure, self.endpoint.name, self.endpoint.api_key)
-            return self._at_its_address(error, refused.url)
+            return error if "model" in failure.message.lower() else self._at_its_address(error, refused.url)
         place = masked(shorten(visible(refused.headers.get("location", "nowhere")), 200), self.endpoint.api_key)
         return ProviderError(
             f"{self.endpoint.name}: the address redirects to {place}, which is not followed; correct model.base_url.",

@@ -125,6 +125,11 @@ async def test_a_wrong_address_is_named(server, connect):
     assert f"{server.url}/messages" in str(error)
 
 
+async def test_a_model_that_is_not_there_is_no_wrong_address(server, connect):
+    server.say(refused("model 'qwen' not found, try pulling it first", 404, "not_found_error"))
+    assert str((await ask(connect())).error) == "fake (HTTP 404): model 'qwen' not found, try pulling it first"
+
+
 async def test_what_the_sdk_finds_in_the_environment_stays_away_from_other_hosts(server, connect, monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-of-anthropic")
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "token-of-anthropic")
