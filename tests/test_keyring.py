@@ -198,3 +198,35 @@ async def test_the_keyring_is_not_even_imported_where_no_key_is_in_it(tmp_path, 
         await editor.initialize()
         assert await editor.prompt(await editor.new_session(project), "hi") == "end_turn"
     assert not list(package.rglob("*.pyc"))
+
+
+async def test_a_rejected_key_of_the_keyring_is_read_there_anew(tmp_path, model, project, guarded, ring):
+    set_up(tmp_path, model.url, **guarded)
+    async with open_editor(tmp_path, **guarded) as editor:
+        await editor.initialize()
+        session = await editor.new_session(project)
+        await editor.prompt(session, "one")
+        [name] = json.loads(ring.read_text())
+        ring.write_text(json.dumps({name: "sk-changed-in-the-ring-01"}))
+        model.keys = ("sk-changed-in-the-ring-01",)
+        assert await editor.prompt(session, "two") == "end_turn"
+        sent = [request.headers["authorization"] for request in model.requests]
+        assert sent == [f"Bearer {KEY}", f"Bearer {KEY}", "Bearer sk-changed-in-the-ring-01"]
+        assert "changed-in-the-ring" not in editor.stderr
+
+
+async def test_a_rejected_key_of_the_file_is_found_where_setup_put_the_next_one(
+    tmp_path, model, project, guarded, ring
+):
+    set_up(tmp_path, model.url)
+    async with open_editor(tmp_path, **guarded) as editor:
+        await editor.initialize()
+        session = await editor.new_session(project)
+        await editor.prompt(session, "one")
+        model.keys = ("sk-moved-to-the-ring-01",)
+        origin = model.url.removesuffix("/v1")
+        ring.write_text(json.dumps({f"hermes-acp {origin}": model.keys[0]}))
+        file = tmp_path / "hermes-acp" / "credentials.json"
+        file.write_text(json.dumps({"keys": {}, "keyring": [f"{origin}"]}))
+        assert await editor.prompt(session, "two") == "end_turn"
+        assert model.requests[-1].headers["authorization"] == "Bearer sk-moved-to-the-ring-01"
