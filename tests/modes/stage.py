@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from hermes_acp.agent.loop import Agent, run_turn
 from hermes_acp.agent.providers.apis import api_of
 from hermes_acp.agent.providers.base import Provider
 from hermes_acp.agent.providers.continued import Continued
+from hermes_acp.agent.providers.cooldown import Cooldown
 from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.agent.providers.fallback import Fallback, Link
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.retry import Backoff, Retrying
 from hermes_acp.agent.store.records import SessionRecord
@@ -49,6 +51,14 @@ async def connected(mode: str, place: Endpoint, backoff: Backoff = QUICK) -> Asy
         yield Continued(Retrying(model, backoff))
     finally:
         await model.aclose()
+
+
+@asynccontextmanager
+async def chained(*links: tuple[str, Endpoint], backoff: Backoff = QUICK) -> AsyncIterator[Provider]:
+    """Models of these modes and places, each asked when the one before it cannot answer."""
+    async with AsyncExitStack() as stack:
+        models = [await stack.enter_async_context(connected(mode, place, backoff)) for mode, place in links]
+        yield Fallback([Link(place.name, model, Cooldown()) for (_, place), model in zip(links, models, strict=True)])
 
 
 @dataclass(slots=True)

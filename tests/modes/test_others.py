@@ -8,9 +8,9 @@ import pytest
 from hermes_acp.agent.providers.retry import Backoff
 from hermes_acp.config import API_MODES
 from hermes_acp.messages import user
-from tests.fakes.model_server import Say
+from tests.fakes.model_server import Say, Status
 from tests.modes.others import AIMOCK_IS_MISSING, aimock, script_llmock
-from tests.modes.stage import connected, endpoint, play, staged
+from tests.modes.stage import chained, endpoint, play, staged
 from tests.modes.talks import READ_A, TALKS, Talk, told
 
 pytestmark = pytest.mark.slow
@@ -36,10 +36,10 @@ async def stack():
         yield stack
 
 
-async def held(stack, folder, talk, mode, place):
-    """The stage on which a conversation was held with the model at an endpoint."""
-    provider = await stack.enter_async_context(connected(mode, place, PATIENT))
-    stage = await stack.enter_async_context(staged(provider, folder / "project", talk))
+async def held(stack, folder, talk, mode, *places):
+    """The stage on which a conversation was held with the models at these endpoints."""
+    chain = chained(*((mode, place) for place in places), backoff=PATIENT)
+    stage = await stack.enter_async_context(staged(await stack.enter_async_context(chain), folder / "project", talk))
     await play(stage, talk)
     return stage
 
@@ -57,6 +57,14 @@ async def test_a_conversation_on_aimock(stack, tmp_path, mode, name):
     url = await stack.enter_async_context(aimock(tmp_path, talk.replies))
     place = replace(endpoint(f"{url}/v1"), model=THINKERS.get(mode, "gpt-5"))
     await assert_went_as(talk, await held(stack, tmp_path, talk, mode, place))
+
+
+@pytest.mark.skipif(AIMOCK_IS_MISSING, reason="aimock is not installed")
+async def test_a_reserve_on_aimock(stack, tmp_path, mode):
+    talk = TALKS["fallback"]
+    urls = [await stack.enter_async_context(aimock(tmp_path, one)) for one in (talk.replies, talk.reserve)]
+    places = [replace(endpoint(f"{url}/v1", name=url), model=THINKERS.get(mode, "gpt-5")) for url in urls]
+    await assert_went_as(talk, await held(stack, tmp_path, talk, mode, *places))
 
 
 def for_llmock(name: str) -> Talk:
@@ -91,13 +99,28 @@ async def test_a_conversation_on_llmock_and_its_verdict(llmock, stack, tmp_path,
     assert_clean(llmock)
 
 
+async def test_a_reserve_on_llmock_and_its_verdict(llmock, stack, tmp_path, mode):
+    talk = Talk(
+        (),
+        ("user: go", "assistant: read_file{'path': 'a.txt'}", "read_file ok: 1 alpha", "assistant: Here I am."),
+        "Here I am.",
+    )
+    script_llmock(llmock, [Status(500)] * 3)
+    script_llmock(llmock, [Say(calls=[READ_A]), Say("Here I am.")], "reserve")
+    places = (place_on(llmock, mode), place_on(llmock, mode, name="reserve", model="reserve"))
+    await assert_went_as(talk, await held(stack, tmp_path, talk, mode, *places))
+    assert len(llmock.requests) == 5
+    assert_clean(llmock)
+
+
 GO = Talk((), ("user: go", "assistant: Hello there."), "Hello there.")
 FAULTS = {
     "the rate limit": lambda llmock: llmock.rate_limit(times=2, retry_after=0.6),
     "an overload": lambda llmock: llmock.fail(529).fail(503),
     "a dropped connection": lambda llmock: llmock.disconnect(after_chunks=1, times=2),
     "a cut stream": lambda llmock: llmock.truncate(after_chunks=1, times=2),
-    "bad JSON": lambda llmock: llmock.corrupt(after_chunks=1, times=2),
+    # It sees that a client has hung up only while it still has something to send.
+    "bad JSON": lambda llmock: llmock.corrupt(after_chunks=1, times=2).pace(100),
     "a stall": lambda llmock: llmock.stall(after_chunks=1, seconds=2.5, times=2),
     "a late first word": lambda llmock: llmock.slow_first_token(0.3),
     "everything at once": lambda llmock: llmock.rate_limit(retry_after=0.3).truncate(after_chunks=1),
