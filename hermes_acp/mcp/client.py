@@ -98,6 +98,11 @@ class Link:
             raise ToolError("The answer cannot be read by the rules of the protocol.") from None
         return await read_result(answer)
 
+    async def tell_roots(self) -> None:
+        """Tell the server that the session's folders are others now; one that has gone need not know."""
+        with suppress(MCPError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await self.session.send_notification(types.RootsListChangedNotification())
+
 
 @asynccontextmanager
 async def connect(

@@ -16,7 +16,7 @@ from hermes_acp.local.waiting import surely, within
 from hermes_acp.mcp import stdio
 from hermes_acp.mcp.hiding import without_secrets
 from hermes_acp.mcp_servers import McpServer, ProgramServer
-from hermes_acp.text import clean, plain, shorten
+from hermes_acp.text import clean, plain, shorten, visible
 
 if TYPE_CHECKING:
     import mcp_types as types
@@ -68,6 +68,7 @@ class Server:
         self._lost = False
         self._starts = 0
         self._calls: set[asyncio.Task[ToolResult]] = set()
+        self._telling: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
         """Begin to connect, without waiting for it."""
@@ -112,7 +113,7 @@ class Server:
         except ToolError as error:
             raise ToolError(self._said(str(error))) from None
         except Exception as error:
-            log.info("MCP server %s: a call failed: %s", self.named.name, type(error).__name__)
+            log.info("MCP server %s: a call failed: %s", self.shown, type(error).__name__)
             raise ToolError(await self._broken(error)) from None
         finally:
             calling.cancel()
@@ -135,7 +136,7 @@ class Server:
         self.revive()
         await self.settled()
         if self._link is None:
-            raise ToolError(f"The MCP server {self._shown} is not connected. {self.reason}".rstrip())
+            raise ToolError(f"The MCP server {self.shown} is not connected. {self.reason}".rstrip())
         return self._link
 
     async def _wait_for(self, calling: asyncio.Task[ToolResult], signs: _Signs) -> None:
@@ -155,7 +156,7 @@ class Server:
         self._note_lost()
         if self._owner is not None:
             await asyncio.wait([self._owner], timeout=_LEAVE_SECONDS + 1)
-        return f"The MCP server {self._shown} has gone during the call. {self.reason}".rstrip()
+        return f"The MCP server {self.shown} has gone during the call. {self.reason}".rstrip()
 
     async def _own(self) -> None:
         try:
@@ -197,7 +198,7 @@ class Server:
             async with asyncio.timeout(_RELIST_SECONDS):
                 self.listed = await link.list_tools()
         except Exception as error:
-            log.warning("MCP server %s did not list its tools again: %s", self.named.name, client_reason(error))
+            log.warning("MCP server %s did not list its tools again: %s", self.shown, client_reason(error))
 
     def _ended(self, why: str) -> None:
         """The connection is over: whether it may be made again depends on whether it ever worked."""
@@ -206,7 +207,7 @@ class Server:
         worked = self.state == "connected"
         self.state = "stopped" if worked and self._starts < 2 else "failed"
         self.reason = self._said(why)
-        log.warning("MCP server %s %s: %s", self.named.name, self.state, self.reason)
+        log.warning("MCP server %s %s: %s", self.shown, self.state, self.reason)
 
     def _note_changed(self) -> None:
         self._stale = True
@@ -230,8 +231,16 @@ class Server:
         return shorten(plain(clean(without_secrets(text, self.named))), _LONGEST_REASON)
 
     @property
-    def _shown(self) -> str:
-        return shorten(plain(clean(self.named.name)), 100)
+    def shown(self) -> str:
+        """Its name, fit to be shown."""
+        return shorten(visible(clean(self.named.name)).replace("\n", " "), 100)
+
+    def tell_roots(self) -> None:
+        """Tell it that the session's folders are others now, without waiting for it."""
+        if self._link is not None:
+            telling = asyncio.ensure_future(self._link.tell_roots())
+            self._telling.add(telling)
+            telling.add_done_callback(self._telling.discard)
 
 
 def _load() -> Any:

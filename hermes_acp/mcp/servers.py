@@ -78,6 +78,11 @@ class Servers:
         await self._wait()
         self._take_tools()
 
+    def tell_roots(self) -> None:
+        """Tell every server that the session's folders are others now."""
+        for server in self._servers.values():
+            server.tell_roots()
+
     async def close(self) -> None:
         """End all servers, at once."""
         for server in self._servers.values():
@@ -122,16 +127,16 @@ class Servers:
 
     def _news(self, server: Server) -> Notice | None:
         """What has not been said yet of a server."""
-        name = server.named.name
+        name, shown = server.named.name, server.shown
         state = server.state if server.state in ("failed", "starting") else ""
         if self._told.get(name, "") == state:
             return None
         self._told[name] = state
         match state:
             case "failed":
-                return Notice("warning", f"MCP server {name} is not connected", server.reason)
+                return Notice("warning", f"MCP server {shown} is not connected", server.reason)
             case "starting":
-                return Notice("info", f"MCP server {name} is still starting", "Its tools are there once it answers.")
+                return Notice("info", f"MCP server {shown} is still starting", "Its tools are there once it answers.")
         return None
 
     def _too_many(self) -> list[Notice]:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 TOOLSET = "mcp"
 
+_DEEPEST = 64
+"""Levels of arguments: what is nested deeper could neither be shown nor sent."""
+
 Show = Callable[[str], None]
 Call = Callable[[str, Mapping[str, Any], Show], Awaitable[ToolResult]]
 """Calls a server's tool by its own name, and shows how far it is."""
@@ -41,7 +44,7 @@ class ServersForm:
         Raises:
             ToolError: they do not fit.
         """
-        cleaned: dict[str, Any] = _cleaned(arguments)
+        cleaned: dict[str, Any] = _cleaned(arguments, _DEEPEST)
         required = self.schema.get("required", ())
         plain = {key: value for key, value in cleaned.items() if value is not None or key in required}
         if not self._fault(cleaned):
@@ -79,13 +82,15 @@ def _shown(name: str) -> str:
     return shorten(visible(clean(name)).replace("\n", "\\n"), 100)
 
 
-def _cleaned(value: Any) -> Any:
+def _cleaned(value: Any, levels: int) -> Any:
+    if levels < 0:
+        raise ToolError(f"The arguments are nested more than {_DEEPEST} levels deep; nothing was done.")
     match value:
         case str():
             return clean(value)
         case Mapping():
-            return {clean(str(key)): _cleaned(each) for key, each in value.items()}
+            return {clean(str(key)): _cleaned(each, levels - 1) for key, each in value.items()}
         case list() | tuple():
-            return [_cleaned(each) for each in value]
+            return [_cleaned(each, levels - 1) for each in value]
         case _:
             return value

@@ -80,7 +80,15 @@ async def _call(plugin: Plugin, hook: str, call: HookedCall, **more: Any) -> lis
 
 
 def _copied(arguments: Any) -> dict[str, Any]:
-    return copy.deepcopy(dict(arguments))
+    """A copy that may be changed.
+
+    Raises:
+        Fault: the arguments are nested too deeply for one.
+    """
+    try:
+        return copy.deepcopy(dict(arguments))
+    except RecursionError:
+        raise Fault("the arguments are nested too deeply") from None
 
 
 def _shown(reason: str) -> str:

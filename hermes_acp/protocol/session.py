@@ -84,6 +84,7 @@ class Session:
     async def set_further_roots(self, folders: tuple[Path, ...]) -> None:
         """Let the session reach into these folders and no other ones (ACP: additional directories)."""
         self.conversation.workspace.set_further_roots(folders)
+        self.servers.tell_roots()
         self.conversation.journal.update(roots=tuple(map(str, folders)))
         await self.conversation.journal.commit()
 

@@ -20,10 +20,13 @@ SMALL = """
 import json, os, sys, time
 def say(**message): print(json.dumps({"jsonrpc": "2.0", **message}), flush=True)
 def text(value): return {"content": [{"type": "text", "text": value}]}
+heard = []
 BEFORE
 for line in sys.stdin:
     asked = json.loads(line)
-    if "id" not in asked: continue
+    if "id" not in asked:
+        heard.append(asked["method"])
+        continue
     method, params = asked["method"], asked.get("params", {})
     if method == "initialize":
         result = {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}},

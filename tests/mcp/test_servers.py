@@ -198,6 +198,34 @@ async def test_wrong_arguments_do_not_reach_the_server_and_nulls_are_left_out(se
     assert (await call(text="\ud800", more=None)).text == "\ufffd"
 
 
+async def test_servers_are_told_that_the_folders_are_others(servers: Servers, call: Call) -> None:
+    servers.tell_roots()
+    servers.use([small(call="params['arguments']['text'] = ' '.join(heard)")])
+    await joined(servers)
+    servers.tell_roots()
+    told = "notifications/initialized notifications/roots/list_changed"
+    async with asyncio.timeout(5):
+        while (await call(text="")).text != told:
+            await asyncio.sleep(0.01)
+
+
+async def test_arguments_that_are_nested_too_deeply_are_refused(servers: Servers, call: Call) -> None:
+    servers.use([small()])
+    await joined(servers)
+    deep: Any = "x"
+    for _ in range(900):
+        deep = {"a": deep}
+    with pytest.raises(ToolError, match="levels deep"):
+        await call(text="x", more=deep)
+
+
+async def test_the_name_of_a_server_is_shown_without_what_could_deceive(servers: Servers) -> None:
+    servers.use([ProgramServer("a\u202e\n" + "x" * 5_000, "/no/such/program")])
+    [title] = await joined(servers)
+    assert title.startswith("MCP server a\\u{202e} xxx")
+    assert len(title) < 200
+
+
 async def test_the_package_is_imported_only_for_a_server(tmp_path: Path) -> None:
     script = (
         "import sys, asyncio, hermes_acp.protocol.server, hermes_acp.mcp.servers;"

@@ -108,6 +108,14 @@ async def test_an_answer_that_is_no_reason_denies_the_call(install: Install, ans
     assert "neither a reason nor None" in await install(a=before(lambda *_: answer)).before(CALL)
 
 
+async def test_arguments_that_cannot_be_copied_deny_the_call(install: Install) -> None:
+    deep: Any = {}
+    for _ in range(900):
+        deep = {"a": deep}
+    said = await install(a=before(lambda *_: None)).before(HookedCall("t", deep, "s", "/"))
+    assert "nested too deeply" in said
+
+
 async def test_an_empty_reason_is_one(install: Install) -> None:
     assert (
         await install(a=before(lambda *_: "")).before(CALL) == "The plugin a does not allow this: no reason is given."
