@@ -140,7 +140,8 @@ class Talk:
 
     async def _converse(self, record: SessionRecord, config: Config) -> Conversation:
         store = self._opened_store()
-        withhold(config.model.api_key_env)
+        for name in config.key_variables:
+            withhold(name)
         protect(self.setup.settings.home.config, self.setup.settings.home.state)
         self._titled = bool(record.title)
         messages = repair(stored.message for stored in await store.messages(record.id))

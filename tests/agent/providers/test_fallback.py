@@ -5,10 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from hermes_acp.agent.providers.apis import api_of
 from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.continued import Continued
 from hermes_acp.agent.providers.cooldown import Cooldown
+from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.fallback import BACK, FALLS_BACK, Fallback, Link
+from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.retry import Backoff, Retrying
 from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.errors import ProviderError
@@ -17,6 +20,7 @@ from hermes_acp.messages import AssistantMessage, Opaque, ToolCall, ToolMessage,
 from tests.agent.providers.asking import HELLO, READ_FILE, ask
 from tests.fakes.model_server import Call, ModelServer, Raw, Say, Status, fail
 
+MODES = ("chat_completions", "codex_responses", "anthropic_messages")
 FIRST = AssistantMessage("from the first")
 SECOND = AssistantMessage("from the second")
 
@@ -299,3 +303,25 @@ async def test_a_cancel_while_the_first_is_awaited_asks_nobody_else(two, server,
         await task
     await server.until(lambda server: server.aborted)
     assert other.requests == []
+
+
+@pytest.mark.parametrize("first", MODES)
+@pytest.mark.parametrize("second", MODES)
+async def test_a_turn_with_calls_goes_on_at_a_reserve_of_another_api(server, other, first, second):
+    """The fake is as strict as the real servers: calls, results and thoughts must be in order in each API."""
+    one = RemoteModel(Endpoint("one", "big", server.url), api_of(first))
+    two = RemoteModel(Endpoint("two", "small", other.url), api_of(second))
+    provider = Fallback([Link("big", Continued(one), Cooldown()), Link("small", Continued(two), Cooldown())])
+    call = Call("read_file", {"path": "a"})
+    server.say(Say("Look.", [call, call], "secret thoughts"), Status(401))
+    other.say("Read.")
+    reply = (await ask(provider)).message
+    results = [ToolMessage(each.id, "read_file", f"content of {each.id}") for each in reply.tool_calls]
+    asked = await ask(provider, Request("Be good.", [*HELLO.messages, reply, *results], tools=[READ_FILE]))
+    assert asked.message.text == "Read."
+    assert server.problems == other.problems == []
+    [request] = other.requests
+    assert all(f"content of {each.id}" in str(request.body) for each in reply.tool_calls)
+    assert "secret thoughts" not in str(request.body)
+    await one.aclose()
+    await two.aclose()
