@@ -130,6 +130,7 @@ class Models:
             engine=context_engine(self.config),
             sides=self._sides,
             max_calls=self.config.agent.max_turns,
+            max_cost=self.config.agent.max_cost,
             titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
             hooks=PluginHooks(),
         )

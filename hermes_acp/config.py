@@ -76,7 +76,7 @@ class AgentConfig:
     whether the model is asked once for a session's title. `busy_prompt`: whether a prompt that comes during a
     turn waits for it or ends it; None: as is usual where it comes from. `on_ask`: what becomes of a question when
     nobody is there. `fallback_cooldown`: seconds for which a model that failed is left alone, where there is a
-    reserve."""
+    reserve. `max_cost`: US dollars that a turn may cost, 0 for no limit."""
 
     max_turns: int = 500
     stall_timeout: float = 120.0
@@ -84,6 +84,7 @@ class AgentConfig:
     busy_prompt: BusyPrompt | None = None
     on_ask: OnAsk = "deny"
     fallback_cooldown: float = 60.0
+    max_cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,6 +340,7 @@ CHECKS: Checks = {
     "model.anthropic_version": day,
     "model.max_output": partial(count, least=0),
     "agent.max_turns": partial(count, least=1),
+    "agent.max_cost": partial(time, unit="US dollars", least=0.0),
     "agent.stall_timeout": partial(time, unit="seconds", least=1.0),
     "agent.auto_title": yes_or_no,
     "agent.busy_prompt": partial(choice, choices=get_args(BusyPrompt)),
@@ -363,7 +365,6 @@ CHECKS: Checks = {
 
 _LATER = frozenset(
     {
-        "agent.max_cost",
         "delegation",
     }
 )

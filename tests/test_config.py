@@ -111,10 +111,10 @@ def test_a_key_in_the_wrong_place_is_refused_and_not_repeated(text):
 
 
 def test_settings_of_a_later_version_are_named_and_not_fatal():
-    data = tomllib.loads("[agent]\nmax_turns = 3\nmax_cost = 1.5\n")
+    data = tomllib.loads("[agent]\nmax_turns = 3\n[delegation]\nmax_iterations = 5\n")
     assert parse_config(data, "c").agent.max_turns == 3
     lines = unsupported(data, "c")
-    assert [line.split(": ")[1] for line in lines] == ["agent.max_cost"]
+    assert [line.split(": ")[1] for line in lines] == ["delegation"]
     assert all("not supported yet" in line for line in lines)
     assert unsupported(tomllib.loads(EVERYTHING), "c") == ()
 

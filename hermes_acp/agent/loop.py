@@ -36,7 +36,7 @@ MAX_USELESS_REPLIES = 3
 
 _EMPTY_REPLY = "Your last reply was empty. Answer the user, or call a tool."
 _BUDGET_USED = (
-    "The number of model calls allowed for this turn is used up. Do not call tools. "
+    "What this turn may use is used up: {}. Do not call tools. "
     "Summarise for the user what was done, what was found and what is left to do."
 )
 _SUMMARISER = (
@@ -48,9 +48,10 @@ _SUMMARISER = (
 class Agent:
     """What answers: a model, its tools, and how much it may do.
 
-    `build_system` makes the system prompt of a session; `max_calls` are model calls a turn; `model` is
-    what is known of the model; `titles`: whether the model is asked what to call a session; `hooks` have a say in
-    tool calls. `sides` are the models of side tasks that have their own.
+    `build_system` makes the system prompt of a session; `max_calls` are model calls a turn, and `max_cost` is what
+    they may cost in US dollars, where prices are known (0: no limit); `model` is what is known of the model;
+    `titles`: whether the model is asked what to call a session; `hooks` have a say in tool calls.
+    `sides` are the models of side tasks that have their own.
     """
 
     provider: Provider
@@ -58,6 +59,7 @@ class Agent:
     build_system: Callable[[Workspace], Awaitable[str]]
     engine: ContextEngine = field(default_factory=ContextCompressor)
     max_calls: int = 500
+    max_cost: float = 0.0
     model: KnownModel = UNKNOWN
     titles: bool = False
     hooks: Hooks = field(default_factory=NoHooks)
@@ -168,7 +170,7 @@ class _Turn:
         if not self.talk.system:
             self.talk.set_system(await self.agent.build_system(self.talk.workspace))
         notes: tuple[str, ...] = ()
-        while self.model.count < self.agent.max_calls:
+        while not self.model.used_up():
             reply = await self.model.ask(*notes)
             notes = ()
             if reply.message.tool_calls and reply.finish != "refusal":
@@ -178,6 +180,7 @@ class _Turn:
             else:
                 self.useless += 1
                 notes = (_EMPTY_REPLY,)
+                self.host.emit(StepFinished(self.model.count, self.agent.max_calls))
             if self.useless >= MAX_USELESS_REPLIES:
                 return self._result("partial", "")
         return await self._summarise()
@@ -207,27 +210,28 @@ class _Turn:
 
     async def _summarise(self) -> TurnResult:
         """The end of a turn whose calls are used up: one more call for a summary, else one made here."""
-        self.host.emit(StatusChanged("budget", "The model calls of this turn are used up."))
+        used_up = self.model.used_up()
+        self.host.emit(StatusChanged("budget", f"Used up in this turn: {used_up}."))
         try:
-            reply = await self.model.ask(_BUDGET_USED, tool_choice="none")
+            reply = await self.model.ask(_BUDGET_USED.format(used_up), tool_choice="none")
             text = reply.message.text
         except ProviderError as error:
             log.warning("the model did not summarise: %s", error)
             text = ""
         if not text:
-            text = self._summary()
+            text = self._summary(used_up)
             self.host.emit(TextDelta(text, new_id("msg")))
         self.talk.add_reply(AssistantMessage(text))
         self.host.emit(StepFinished(self.model.count, self.agent.max_calls))
         return self._result("max_turn_requests", text)
 
-    def _summary(self) -> str:
+    def _summary(self, used_up: str) -> str:
         """What was done in the turn, without a model's words."""
         results = [message for message in self.talk.turn() if isinstance(message, ToolMessage)]
         failed = sum(result.is_error for result in results)
         names = ", ".join(sorted({result.name for result in results})) or "none"
         return (
-            f"The {self.agent.max_calls} model calls of this turn are used up before the work was done. "
+            f"What this turn may use is used up before the work was done: {used_up}. "
             f"Tool calls: {len(results)}, of which {failed} failed. Tools used: {names}."
         )
 

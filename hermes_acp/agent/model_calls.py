@@ -17,7 +17,7 @@ from hermes_acp.agent.providers.base import Reply, Request, Usage
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.waiting import finishing
 from hermes_acp.errors import ProviderError
-from hermes_acp.events import ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished, UsageChanged
+from hermes_acp.events import Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished, UsageChanged
 
 if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent
@@ -27,7 +27,10 @@ _DELTAS_BETWEEN_WAITS = 64
 
 @dataclass(slots=True)
 class ModelCalls:
-    """Asks the model of `agent` for a conversation; `count` and `usage` are those of the turn so far."""
+    """Asks the model of `agent` for a conversation.
+
+    `count`, `usage` and `cost` (US dollars, of calls whose price is known) are those of the turn so far.
+    """
 
     agent: Agent
     talk: Conversation
@@ -35,6 +38,14 @@ class ModelCalls:
     compactor: Compactor
     count: int = 0
     usage: Usage = field(default_factory=Usage)
+    cost: float = 0.0
+
+    def used_up(self) -> str:
+        """What the turn may use and has used; "" as long as it may go on."""
+        most = self.agent.max_cost
+        if most and self.cost >= most:
+            return f"{self.cost:.2f} of {most:.2f} US dollars"
+        return f"{self.agent.max_calls} model calls" if self.count >= self.agent.max_calls else ""
 
     async def ask(self, *notes: str, tool_choice: Literal["auto", "none"] = "auto") -> Reply:
         """The model's next reply.
@@ -98,8 +109,12 @@ class ModelCalls:
         self.host.emit(StatusChanged("thinking"))
         drafts = Drafts(self.host, self.agent.every_tool(self.talk))
         async with finishing(drafts.close), aclosing(self.agent.provider.stream(request)) as deltas:
-            count = 0
+            count, told = 0, False
             async for delta in deltas:
+                if told and isinstance(delta, TextDelta | ReasoningDelta):
+                    # What the provider told, such as a retry, is over.
+                    self.host.emit(StatusChanged("thinking"))
+                    told = False
                 if isinstance(delta, TextDelta | ReasoningDelta):
                     self.host.emit(delta)
                     count += 1
@@ -114,6 +129,7 @@ class ModelCalls:
                 elif isinstance(delta, ToolFinished):
                     await drafts.drop(delta)
                 else:
+                    told = told or isinstance(delta, StatusChanged)
                     self.talk.take_note(delta)
                     self.host.emit(delta)
         raise ProviderError("The stream ended without a reply.", kind="incomplete")
@@ -123,9 +139,17 @@ class ModelCalls:
             return
         self.usage = _sum(self.usage, usage)
         self.talk.gauge.learn(request, usage)
-        self.talk.spend(self.agent.model.cost(usage))
+        cost = self.agent.model.cost(usage)
+        if cost is None and self.agent.max_cost and self.talk.cost is not None:
+            self.host.emit(_unknown_price(self.agent.provider.model))
+        self.cost += cost or 0.0
+        self.talk.spend(cost)
         if window := self.talk.gauge.window(self.agent.provider.model, self.agent.model.window):
             self.host.emit(UsageChanged(usage.input + usage.output, window, self.talk.cost))
+
+
+def _unknown_price(model: str) -> Notice:
+    return Notice("warning", "The limit of cost does not hold", f"What {model} costs is not known here.")
 
 
 def _sum(one: Usage, other: Usage) -> Usage:

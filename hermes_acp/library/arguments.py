@@ -33,6 +33,7 @@ class Arguments(TypedDict, total=False):
     context_window: int | None
     vision: bool | None
     max_turns: int | None
+    max_cost: float | None
     stall_timeout: float | None
     fallback_cooldown: float | None
     mode: Literal["ask", "accept_edits", "plan"] | None

@@ -7,11 +7,14 @@ import pytest
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import INTERRUPTED, find_disorder
 from hermes_acp.agent.loop import Agent, run_turn
+from hermes_acp.agent.model_table import KnownModel, Prices
+from hermes_acp.agent.providers.base import Reply, Usage
 from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import ProviderError, StoreError, TurnCancelled
 from hermes_acp.events import (
+    Notice,
     PlanChanged,
     StatusChanged,
     StepFinished,
@@ -421,8 +424,6 @@ class Dropping(Scripted):
         self.finish = finish
 
     async def stream(self, request):
-        from hermes_acp.agent.providers.base import Reply
-
         self.requests.append(request)
         yield ToolDrafted("d1", "terminal")
         yield Reply(calls(call("terminal", "d1", command="touch x")), self.finish)
@@ -452,3 +453,59 @@ async def test_a_thousand_calls_in_one_reply_are_capped_and_each_is_answered(tal
     assert len(host.of(ToolFinished)) == 1000
     assert "at most" in host.of(ToolFinished)[-1].result.text
     assert find_disorder(talk.messages) is None
+
+
+def priced(reply, dollars):
+    """A reply that has cost so much, at one dollar a million tokens."""
+    return Reply(reply, "tool_calls" if reply.tool_calls else "stop", Usage(input=int(dollars * 1_000_000)), "m")
+
+
+DOLLAR_A_MILLION = KnownModel(prices=Prices(((0, 1.0),), ((0, 1.0),)))
+
+
+async def test_a_turn_that_has_cost_its_limit_ends_in_a_summary(talk, tmp_path):
+    (tmp_path / "a").write_text("x")
+    loop = [priced(calls(call("read_file", f"c{n}", path="a")), 0.4) for n in range(5)]
+    scripted = Scripted(*loop[:3], priced(AssistantMessage("I read a."), 0.1), AssistantMessage("again"))
+    host = RecordingHost()
+    spender = agent(provider=scripted, max_cost=1.0, model=DOLLAR_A_MILLION)
+    result = await run_turn(spender, talk, user("go"), host)
+    assert (result.stop, result.text, result.api_calls) == ("max_turn_requests", "I read a.", 4)
+    assert scripted.requests[-1].tool_choice == "none"
+    assert "1.20 of 1.00 US dollars" in scripted.requests[-1].notes[0]
+    assert (await run_turn(spender, talk, user("more"), host)).stop == "end_turn"
+
+
+async def test_a_limit_of_cost_without_a_price_is_told_once_and_stops_nothing(talk, tmp_path):
+    (tmp_path / "a").write_text("x")
+    scripted = Scripted(
+        priced(calls(call("read_file", "1", path="a")), 9.0), priced(AssistantMessage("ok"), 9.0), AssistantMessage("b")
+    )
+    host = RecordingHost()
+    spender = agent(provider=scripted, max_cost=1.0)
+    assert (await run_turn(spender, talk, user("go"), host)).stop == "end_turn"
+    assert (await run_turn(spender, talk, user("more"), host)).stop == "end_turn"
+    [notice] = host.of(Notice)
+    assert "limit of cost does not hold" in notice.title
+
+
+async def test_each_mark_of_the_budget_is_told_once(talk, tmp_path):
+    (tmp_path / "a").write_text("x")
+    host = RecordingHost()
+    loop = [calls(call("read_file", f"c{n}", path="a")) for n in range(10)]
+    await run_turn(agent(*loop, AssistantMessage("ok"), max_calls=10), talk, user("go"), host)
+    told = [status.text for status in host.of(StatusChanged) if status.kind == "budget"]
+    assert [text.split(" ")[0] for text in told] == ["7", "9", "Used"]
+
+
+async def test_an_empty_reply_is_a_step_too(talk):
+    host = RecordingHost()
+    await run_turn(agent(AssistantMessage(""), AssistantMessage("ok")), talk, user("go"), host)
+    assert [step.api_calls for step in host.of(StepFinished)] == [1, 2]
+
+
+async def test_after_a_retry_the_status_is_thinking_again(talk):
+    retry = [StatusChanged("retrying", "busy"), TextDelta("ok", "m"), Reply(AssistantMessage("ok"), "stop")]
+    host = RecordingHost()
+    await run_turn(agent(retry), talk, user("go"), host)
+    assert [status.kind for status in host.of(StatusChanged)] == ["thinking", "retrying", "thinking", "idle"]

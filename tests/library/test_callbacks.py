@@ -97,7 +97,7 @@ def test_a_failure_that_is_tried_again_is_told_as_a_status(make, model):
     agent = make(**recording(log, ["status_callback"]))
     model.say(Status(503, {"error": {"message": "busy"}}, headers={"retry-after": "0"}), "Here.")
     assert agent.chat("Go.") == "Here."
-    assert [entry[1] for entry in log] == ["thinking", "retrying", "idle"]
+    assert [entry[1] for entry in log] == ["thinking", "retrying", "thinking", "idle"]
     assert "busy" in log[1][2]
 
 
