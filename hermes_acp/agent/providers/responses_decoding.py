@@ -117,17 +117,20 @@ class ResponsesDecoder:
         yield from self._said(event)
 
     def _summarised(self, event: Event) -> Iterator[Delta]:
-        yield from self._mused(event, "summary_index")
+        yield from self._mused(event, "summary", _index(event.get("summary_index")))
 
     def _thought(self, event: Event) -> Iterator[Delta]:
-        yield from self._mused(event, "content_index")
+        yield from self._mused(event, "content", _index(event.get("content_index")))
 
-    def _mused(self, event: Event, part: str) -> Iterator[Delta]:
+    def _mused(self, event: Event, voice: str, part: int) -> Iterator[Delta]:
+        """A piece of a thought; of a thought and its summary, only what came first is shown."""
         piece = event.get("delta")
         if piece and isinstance(piece, str):
             self.progress += 1
             item = self._items.at(event, "reasoning")
-            yield from self._reflected(self._thoughts.add((item.number, _index(event.get(part))), piece))
+            item.voice = item.voice or voice
+            if item.voice == voice:
+                yield from self._reflected(self._thoughts.add((item.number, part), piece))
 
     def _called(self, event: Event) -> Iterator[Delta]:
         self.progress += 1
@@ -164,7 +167,9 @@ class ResponsesDecoder:
                 text = "".join(word(part.get("text")) or word(part.get("refusal")) for part in content)
                 yield from self._shown(self._text.complete((item.number, 0), text))
             case "reasoning":
-                for number, part in enumerate(_objects(told.get("summary")) or _objects(told.get("content"))):
+                voices = (item.voice,) if item.voice else ("summary", "content")
+                parts = next(filter(None, (_objects(told.get(voice)) for voice in voices)), [])
+                for number, part in enumerate(parts):
                     yield from self._reflected(self._thoughts.complete((item.number, number), word(part.get("text"))))
 
     def _closed(self, event: Event) -> Iterator[Delta]:

@@ -18,7 +18,7 @@ class Item:
     """One item while it is written.
 
     `number` is its place in the reply, `fields` what was last told of it, `draft` the call that it may be;
-    `begun` and `ended`: whether the server has said so.
+    `begun` and `ended`: whether the server has said so; `voice`: in which of two ways its thought is told.
     """
 
     number: int
@@ -27,6 +27,7 @@ class Item:
     draft: Draft = field(default_factory=Draft)
     begun: bool = False
     ended: bool = False
+    voice: str = ""
 
     def tell(self, told: Event) -> None:
         """Take what the server says of the item; what it leaves out stays as it was."""

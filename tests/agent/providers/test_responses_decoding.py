@@ -324,6 +324,15 @@ async def test_open_models_think_in_their_own_words(say, streamed):
     assert kept["content"] == item["content"]
 
 
+@pytest.mark.parametrize("first", ["reasoning_text", "reasoning_summary_text"])
+async def test_of_a_thought_and_its_summary_the_one_that_came_first_is_shown(say, first):
+    texts = {"reasoning_text": "long thought", "reasoning_summary_text": "short"}
+    item = reasoning("short", content=[{"type": "reasoning_text", "text": "long thought"}])
+    names = sorted(texts, key=lambda name: name != first)
+    asked = await say(*(event(f"{name}.delta", delta=texts[name][:4]) for name in names), done(item), completed(item))
+    assert asked.thought == asked.message.reasoning == texts[first]
+
+
 async def test_reasoning_is_kept_as_it_came_with_the_order_of_the_reply(say):
     first = reasoning("hm", 0, encrypted_content="gAAAABo\u00e4==", status="completed")
     items = [first, message("one", 1, phase="commentary"), call(WHOLE, 2), reasoning("", 3, summary=[]), call("{}", 4)]
