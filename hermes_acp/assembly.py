@@ -131,6 +131,7 @@ class Models:
             sides=self._sides,
             max_calls=self.config.agent.max_turns,
             max_cost=self.config.agent.max_cost,
+            max_subagent_calls=self.config.delegation.max_iterations,
             titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
             hooks=PluginHooks(),
         )

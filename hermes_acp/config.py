@@ -125,6 +125,13 @@ class ContextConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class DelegationConfig:
+    """`max_iterations`: model calls that each subagent may make."""
+
+    max_iterations: int = 50
+
+
+@dataclass(frozen=True, slots=True)
 class TrajectoriesConfig:
     """`save`: whether the turns of editors' sessions are kept as trajectories in the state folder."""
 
@@ -151,6 +158,7 @@ class Config:
     approvals: ApprovalsConfig = field(default_factory=ApprovalsConfig)
     acp: AcpConfig = field(default_factory=AcpConfig)
     trajectories: TrajectoriesConfig = field(default_factory=TrajectoriesConfig)
+    delegation: DelegationConfig = field(default_factory=DelegationConfig)
     compression: CompressionConfig = field(default_factory=CompressionConfig)
     context: ContextConfig = field(default_factory=ContextConfig)
     mcp_servers: tuple[McpServer, ...] = ()
@@ -168,8 +176,6 @@ class Config:
 def parse_config(data: Mapping[str, Any], source: str) -> Config:
     """The settings of a config file's tables; what they leave out has its default.
 
-    Keys that will have a meaning later are let pass: `unsupported` names them.
-
     Raises:
         ConfigError: a key is unknown or its value is of no use: `source`, key and reason in one line.
     """
@@ -184,9 +190,9 @@ def read_values(data: Mapping[str, Any], source: str) -> dict[str, Any]:
     """
     found = _dotted(data, source)
     for key in found:
-        if key not in CHECKS and key not in _LATER:
+        if key not in CHECKS:
             raise ConfigError(f"{source}: {shown(key)}: {_unknown(key)}")
-    return {key: check_value(key, value, f"{source}: {key}") for key, value in found.items() if key in CHECKS}
+    return {key: check_value(key, value, f"{source}: {key}") for key, value in found.items()}
 
 
 def check_value(key: str, value: Any, place: str) -> Any:
@@ -211,6 +217,7 @@ def build_config(values: Mapping[str, Any]) -> Config:
         approvals=ApprovalsConfig(**_table("approvals", values)),
         acp=AcpConfig(**_table("acp", values)),
         trajectories=TrajectoriesConfig(**_table("trajectories", values)),
+        delegation=DelegationConfig(**_table("delegation", values)),
         compression=CompressionConfig(**_table("compression", values)),
         context=ContextConfig(**_table("context", values)),
         mcp_servers=values.get("mcp_servers", ()),
@@ -221,13 +228,6 @@ def build_config(values: Mapping[str, Any]) -> Config:
             for task in SIDE_TASKS
             if f"auxiliary.{task}" in values
         },
-    )
-
-
-def unsupported(data: Mapping[str, Any], source: str) -> tuple[str, ...]:
-    """A line for each key that is right but has no effect in this version."""
-    return tuple(
-        f"{source}: {key}: not supported yet, so it has no effect" for key in _dotted(data, source) if key in _LATER
     )
 
 
@@ -270,7 +270,7 @@ def _dotted(data: Mapping[str, Any], source: str) -> dict[str, Any]:
     """The values of the tables by dotted key; some tables stay whole, as one key."""
     found: dict[str, Any] = {}
     for name, table in data.items():
-        if name in _LATER or name in CHECKS:
+        if name in CHECKS:
             found[name] = table
         elif name not in _TABLES:
             raise ConfigError(f"{source}: {shown(name)}: {_unknown(name)}")
@@ -285,13 +285,13 @@ def _unknown(key: str) -> str:
     """Why a key is refused. Its value is never named: it may be a secret in the wrong place."""
     if is_secret(key):
         return "keys are not kept in this file: run `hermes-acp-agent setup`, or name a variable in model.api_key_env"
-    known = {**CHECKS, **dict.fromkeys(_LATER), **dict.fromkeys(_TABLES)}
+    known = {**CHECKS, **dict.fromkeys(_TABLES)}
     near = get_close_matches(key, known, n=1, cutoff=0.7) or get_close_matches(key.split(".")[-1], _last_words(), n=1)
     return f"unknown key (did you mean {_last_words().get(near[0], near[0])}?)" if near else "unknown key"
 
 
 def _last_words() -> dict[str, str]:
-    return {key.split(".")[-1]: key for key in (*CHECKS, *_LATER)}
+    return {key.split(".")[-1]: key for key in CHECKS}
 
 
 def _mode(value: Any) -> str:
@@ -356,6 +356,7 @@ CHECKS: Checks = {
     "context.engine": _engine,
     "mcp_servers": parse_servers,
     "acp.idle_minutes": partial(time, unit="minutes", least=0.0),
+    "delegation.max_iterations": partial(count, least=1),
     "agent.fallback_cooldown": partial(time, unit="seconds", least=0.0),
     "credentials.command": words,
     "fallback_providers": partial(entries, checks=_ENTRY),
@@ -363,11 +364,6 @@ CHECKS: Checks = {
 }
 """The check of every key that works, by dotted key."""
 
-_LATER = frozenset(
-    {
-        "delegation",
-    }
-)
 _TABLES = frozenset(key.split(".")[0] for key in CHECKS if "." in key)
 _PROJECT_KEYS = ("approvals.mode", "approvals.rules", "agent.max_turns")
 _PROJECT_SAYS = "approvals.mode, approvals.rules and agent.max_turns"

@@ -17,7 +17,6 @@ from hermes_acp.config import (
     ModelConfig,
     parse_config,
     tighten,
-    unsupported,
 )
 from hermes_acp.errors import ConfigError
 
@@ -108,15 +107,6 @@ def test_a_key_in_the_wrong_place_is_refused_and_not_repeated(text):
     line = refusal(text)
     assert "SECRET" not in line
     assert "setup" in line or "not the key itself" in line
-
-
-def test_settings_of_a_later_version_are_named_and_not_fatal():
-    data = tomllib.loads("[agent]\nmax_turns = 3\n[delegation]\nmax_iterations = 5\n")
-    assert parse_config(data, "c").agent.max_turns == 3
-    lines = unsupported(data, "c")
-    assert [line.split(": ")[1] for line in lines] == ["delegation"]
-    assert all("not supported yet" in line for line in lines)
-    assert unsupported(tomllib.loads(EVERYTHING), "c") == ()
 
 
 values = st.recursive(
@@ -212,7 +202,6 @@ def test_reserves_side_tasks_and_the_command_for_the_key():
     assert config.credentials.command == ("pass", "show", "api key")
     assert config.agent.fallback_cooldown == 5.0
     assert config.key_variables == {"LOCAL_KEY"}
-    assert unsupported(tomllib.loads(CHAINS), "c") == ()
     assert parse_config({"credentials": {"command": ["a", "b c"]}}, "c").credentials.command == ("a", "b c")
 
 

@@ -147,12 +147,6 @@ def test_a_pipe_in_the_place_of_the_file_does_not_hang(home):
         load(home)
 
 
-def test_settings_of_a_later_version_are_warnings(home):
-    (home / "config.toml").write_text("[delegation]\nmax_iterations = 5\n", encoding="utf-8")
-    [warning] = load(home).warnings
-    assert warning.startswith(f"{home / 'config.toml'}: delegation: not supported yet")
-
-
 def test_a_project_only_tightens_and_its_environment_file_is_not_read(home, tmp_path):
     project = tmp_path / "project"
     project.mkdir()

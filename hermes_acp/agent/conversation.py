@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from hermes_acp.agent.gauge import Gauge
 from hermes_acp.agent.history import close_open_turn
-from hermes_acp.agent.store.journal import Journal
+from hermes_acp.agent.providers.base import Usage
+from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.records import now
 from hermes_acp.events import Event, ModelSwitched
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
@@ -27,12 +28,13 @@ class Conversation:
     there is no moment at which the two records could part. `flush` hands what is shown of a running turn to
     the journal. `answering` is the model that answers in the place of the chosen one ("" when that one does).
     `toolbox` holds the session's own tools, beside those that every session of the agent has; `gauge` measures its
-    context. `cost` is what its model calls cost in US dollars, None when the price of one was not known.
+    context. `cost` is what its model calls cost in US dollars, None when the price of one was not known; `delegated`
+    and `delegated_cost` are what the turn's subagents used.
     """
 
     id: str
     workspace: Workspace
-    journal: Journal
+    journal: Record
     approvals: Approvals
     system: str = ""
     thought_level: str = ""
@@ -42,7 +44,15 @@ class Conversation:
     answering: str = ""
     cost: float | None = 0.0
     flush: Callable[[], None] = lambda: None
+    delegated: Usage = field(default_factory=Usage)
+    delegated_cost: float = 0.0
     _turn_start: int = 0
+
+    def take_account(self, usage: Usage, cost: float | None) -> None:
+        """Add what a subagent of the turn used and cost."""
+        self.delegated += usage
+        self.delegated_cost += cost or 0.0
+        self.spend(cost)
 
     def spend(self, cost: float | None) -> None:
         """Add what a model call cost; one of unknown price makes the sum unknown."""
@@ -51,6 +61,7 @@ class Conversation:
 
     def begin(self, prompt: UserMessage) -> None:
         """Open a turn with what the person said."""
+        self.delegated, self.delegated_cost = Usage(), 0.0
         self._turn_start = len(self.messages)
         self.journal.begin_turn()
         self.journal.update(prompted=True, updated_at=now())

@@ -48,10 +48,10 @@ _SUMMARISER = (
 class Agent:
     """What answers: a model, its tools, and how much it may do.
 
-    `build_system` makes the system prompt of a session; `max_calls` are model calls a turn, and `max_cost` is what
-    they may cost in US dollars, where prices are known (0: no limit); `model` is what is known of the model;
-    `titles`: whether the model is asked what to call a session; `hooks` have a say in tool calls.
-    `sides` are the models of side tasks that have their own.
+    `build_system` makes the system prompt of a session; `max_calls` are model calls a turn, `max_subagent_calls` those
+    of each subagent, and `max_cost` is what a turn may cost in US dollars, where prices are known (0: no limit);
+    `model` is what is known of the model; `titles`: whether the model is asked what to call a session; `hooks` have a
+    say in tool calls. `sides` are the models of side tasks that have their own.
     """
 
     provider: Provider
@@ -60,6 +60,7 @@ class Agent:
     engine: ContextEngine = field(default_factory=ContextCompressor)
     max_calls: int = 500
     max_cost: float = 0.0
+    max_subagent_calls: int = 50
     model: KnownModel = UNKNOWN
     titles: bool = False
     hooks: Hooks = field(default_factory=NoHooks)
@@ -88,7 +89,8 @@ class Agent:
 
 @dataclass(frozen=True, slots=True)
 class TurnResult:
-    """How a turn ended. `text` is the final answer; `usage` sums the turn's model calls."""
+    """How a turn ended. `text` is the final answer; `usage` sums the turn's model calls, those of
+    its subagents included; `api_calls` counts its own."""
 
     stop: Stop
     text: str
@@ -236,4 +238,4 @@ class _Turn:
         )
 
     def _result(self, stop: Stop, text: str) -> TurnResult:
-        return TurnResult(stop, text, self.model.count, self.model.usage)
+        return TurnResult(stop, text, self.model.count, self.model.usage + self.talk.delegated)

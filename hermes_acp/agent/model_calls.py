@@ -42,9 +42,9 @@ class ModelCalls:
 
     def used_up(self) -> str:
         """What the turn may use and has used; "" as long as it may go on."""
-        most = self.agent.max_cost
-        if most and self.cost >= most:
-            return f"{self.cost:.2f} of {most:.2f} US dollars"
+        most, cost = self.agent.max_cost, self.cost + self.talk.delegated_cost
+        if most and cost >= most:
+            return f"{cost:.2f} of {most:.2f} US dollars"
         return f"{self.agent.max_calls} model calls" if self.count >= self.agent.max_calls else ""
 
     async def ask(self, *notes: str, tool_choice: Literal["auto", "none"] = "auto") -> Reply:
@@ -137,7 +137,7 @@ class ModelCalls:
     def _note(self, request: Request, usage: Usage | None) -> None:
         if usage is None:
             return
-        self.usage = _sum(self.usage, usage)
+        self.usage += usage
         self.talk.gauge.learn(request, usage)
         cost = self.agent.model.cost(usage)
         if cost is None and self.agent.max_cost and self.talk.cost is not None:
@@ -150,12 +150,3 @@ class ModelCalls:
 
 def _unknown_price(model: str) -> Notice:
     return Notice("warning", "The limit of cost does not hold", f"What {model} costs is not known here.")
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        one.input + other.input,
-        one.output + other.output,
-        one.cached + other.cached,
-        one.reasoning + other.reasoning,
-    )

@@ -7,8 +7,8 @@ import logging
 from dataclasses import replace
 
 from hermes_acp.agent.abridging import for_transcript
+from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.codec import recorded
-from hermes_acp.agent.store.journal import Journal
 from hermes_acp.agent.waiting import uncancelled
 from hermes_acp.errors import StoreError
 from hermes_acp.events import Event, ReasoningDelta, TextDelta
@@ -23,13 +23,18 @@ log = logging.getLogger(__name__)
 class RecordedHost:
     """The transcript's writer: every fact goes into the journal first, then to `host`."""
 
-    def __init__(self, host: Host, journal: Journal) -> None:
+    def __init__(self, host: Host, journal: Record) -> None:
         self._host = host
         self._journal = journal
         self._pieces: list[str] = []
         self._open: TextDelta | ReasoningDelta | None = None
         self._due: asyncio.TimerHandle | None = None
         self._commits: set[asyncio.Task[None]] = set()
+
+    @property
+    def audience(self) -> Host:
+        """The host behind, for what is shown here and recorded by somebody else."""
+        return self._host
 
     def emit(self, event: Event) -> None:
         self.record(event)

@@ -11,12 +11,12 @@ from typing import Any
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import TurnResult, run_turn
 from hermes_acp.agent.providers.base import Usage
+from hermes_acp.agent.providers.counted import Counted
 from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.turns import Ticket, Turns
 from hermes_acp.errors import HermesError, SessionNotFound, TurnCancelled
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.callbacks import CallbackHost
-from hermes_acp.library.counting import Counted
 from hermes_acp.library.given import History, fit_history, fit_prompt
 from hermes_acp.library.result import FAILED, INTERRUPTED, Ending, Outcome
 from hermes_acp.library.talk import Talk
@@ -167,7 +167,7 @@ class _Turn:
             ending=ending,
             messages=[to_dict(message) for message in conversation.messages] if conversation else [],
             api_calls=counted.calls if counted else 0,
-            usage=counted.usage if counted else Usage(),
+            usage=counted.usage + conversation.delegated if counted and conversation else Usage(),
             cost=self._cost(conversation) if counted and conversation else None,
             session_id=conversation.journal.segment_id if conversation else self.talk.session_id,
             task_id=self.asked.task_id,

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hermes_acp.local import files, paths, writing
+from hermes_acp.local.one_writer import OneWriter
 from hermes_acp.local.processes import Shell
 from hermes_acp.local.seen import Seen
 from hermes_acp.local.waiting import surely
@@ -23,6 +24,7 @@ class LocalWorkspace:
     def __init__(self, cwd: Path, roots: tuple[Path, ...] = ()) -> None:
         self._roots = _real(cwd, *roots)
         self._seen = Seen()
+        self._one_writer = OneWriter()
         self._shell = Shell()
 
     @property
@@ -56,6 +58,10 @@ class LocalWorkspace:
         return lines
 
     async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> bytes:
+        async with self._one_writer.of(path):
+            return await self._write(path, data, replacing)
+
+    async def _write(self, path: Path, data: bytes, replacing: bytes | None) -> bytes:
         if replacing is not None and not self._seen.agrees(path, files.digest_of(replacing)):
             raise writing.changed(path)
         await surely(asyncio.to_thread(writing.write, path, data, replacing))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hermes_acp.errors import ToolError, Unfinished
 from hermes_acp.local import codec, writing
+from hermes_acp.local.one_writer import OneWriter
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.protocol.editor_files import EditorFiles, in_the_style_of, same_text, survives_editor
 from hermes_acp.protocol.editor_memory import Memory
@@ -39,6 +40,7 @@ class EditorWorkspace:
         self._writing = writing
         self._terminals = terminals
         self._memory = Memory()
+        self._one_writer = OneWriter()
 
     @property
     def cwd(self) -> Path:
@@ -76,6 +78,10 @@ class EditorWorkspace:
         return lines if data == disk else _part(data, first, count, max_bytes)
 
     async def write(self, path: Path, data: bytes, *, replacing: bytes | None) -> bytes:
+        async with self._one_writer.of(path):
+            return await self._write(path, data, replacing)
+
+    async def _write(self, path: Path, data: bytes, replacing: bytes | None) -> bytes:
         disk = await self._on_disk(path)
         held = await self._held(path, disk)
         if held != replacing:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from hermes_acp.agent.store.journal import Journal
+from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.records import now
 from hermes_acp.errors import HermesError
 from hermes_acp.protocol.editor_host import EditorHost
@@ -31,7 +31,7 @@ class Title:
     with that goes to the log.
     """
 
-    def __init__(self, text: str, journal: Journal, host: EditorHost) -> None:
+    def __init__(self, text: str, journal: Record, host: EditorHost) -> None:
         self.text = text
         self._journal = journal
         self._host = host

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hermes_acp.config import Config, build_config, read_values, tighten, unsupported
+from hermes_acp.config import Config, build_config, read_values, tighten
 from hermes_acp.errors import ConfigError
 from hermes_acp.settings.credentials import read_stored
 from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve, says_nothing
@@ -66,7 +66,7 @@ def load_settings(
     values |= checked(overrides, lambda option: option.flag or option.key)
     values |= given or {}
     stored = read_stored(home.credentials_file)
-    warnings = unsupported(data, source) + ((stored.warning,) if stored.warning else ())
+    warnings = (stored.warning,) if stored.warning else ()
     log = _log_config({**variables, **overrides})
     config = build_config(values)
     keys = Keys(environ, stored.keys, stored.in_keyring, file=home.credentials_file, command=config.credentials.command)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -42,10 +44,21 @@ class Approvals:
     _granted: set[Subject] = field(default_factory=set)
     _refused: set[Subject] = field(default_factory=set)
     _refused_this_turn: set[Subject] = field(default_factory=set)
+    _within: int = 0
 
     def begin_turn(self) -> None:
         """Forget what was refused for one turn only."""
-        self._refused_this_turn.clear()
+        if not self._within:
+            self._refused_this_turn.clear()
+
+    @contextmanager
+    def within_turn(self) -> Iterator[None]:
+        """Turns of subagents are part of the turn that gave them their tasks: what was refused in it stays so."""
+        self._within += 1
+        try:
+            yield
+        finally:
+            self._within -= 1
 
     def offers(self, effect: Effect) -> bool:
         """Whether tools of this effect are shown to the model in the present mode."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from hermes_acp.local import files
+from hermes_acp.errors import ToolError
+from hermes_acp.local import files, writing
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Workspace
 
@@ -74,3 +76,23 @@ async def test_a_cancelled_read_of_a_huge_file_stops_reading(
         await reading
     await asyncio.sleep(0.2)
     assert reads < 10
+
+
+async def test_a_file_has_one_writer_at_a_time(workspace: LocalWorkspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is checked before a file is replaced must hold when it is: two could both find the old content."""
+    target = workspace.cwd / "a"
+    target.write_bytes(b"old")
+    inside, most, real = [0], [0], writing.write
+
+    def write(path: Path, data: bytes, replacing: bytes | None) -> None:
+        inside[0] += 1
+        most[0] = max(most[0], inside[0])
+        time.sleep(0.01)
+        inside[0] -= 1
+        real(path, data, replacing)
+
+    monkeypatch.setattr(writing, "write", write)
+    writes = [workspace.write(target, str(number).encode(), replacing=b"old") for number in range(5)]
+    outcomes = await asyncio.gather(*writes, return_exceptions=True)
+    assert most == [1]
+    assert [outcome for outcome in outcomes if not isinstance(outcome, ToolError)] == [target.read_bytes()]

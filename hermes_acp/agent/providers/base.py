@@ -23,6 +23,14 @@ class Usage:
     cached: int = 0
     reasoning: int = 0
 
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+            self.reasoning + other.reasoning,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Request:

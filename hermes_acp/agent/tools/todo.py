@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, get_args
 
 from pydantic import WithJsonSchema
 
-from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
@@ -57,16 +56,15 @@ class TodoParams(Params):
 
 @dataclass(slots=True)
 class _Tasks:
-    """The list of one session. The transcript keeps it: this is what was shown last."""
+    """One list; `stored` gives what was shown last, before this program began."""
 
-    store: Store
-    session_id: str
+    stored: Callable[[], Awaitable[Plan]]
     _plan: Plan | None = None
 
     async def read(self) -> Plan:
         """The list as it is now."""
         if self._plan is None:
-            stored = await self.store.plan(self.session_id)
+            stored = await self.stored()
             # Another call of the same step may have written meanwhile.
             self._plan = stored if self._plan is None else self._plan
         return self._plan
@@ -78,9 +76,20 @@ class _Tasks:
 
 
 def make(desk: Desk) -> Tool:
-    """The tool of one session."""
-    tasks = _Tasks(desk.store, desk.talk.id)
+    """The tool of one session. The transcript keeps the list: it is the plan that was shown last."""
+    return _tool(_Tasks(lambda: desk.store.plan(desk.talk.id)))
 
+
+def make_for_subagent() -> Tool:
+    """The tool of a subagent, whose list ends with its task and is shown nowhere."""
+
+    async def nothing() -> Plan:
+        return ()
+
+    return _tool(_Tasks(nothing))
+
+
+def _tool(tasks: _Tasks) -> Tool:
     async def prepare(args: TodoParams, context: ToolContext) -> Action:
         async def run() -> ToolResult:
             plan = await tasks.read()

@@ -32,14 +32,5 @@ class Counted:
         async with aclosing(self.provider.stream(request)) as deltas:
             async for delta in deltas:
                 if isinstance(delta, Reply) and delta.usage is not None:
-                    self._add(delta.usage)
+                    self.usage += delta.usage
                 yield delta
-
-    def _add(self, more: Usage) -> None:
-        total = self.usage
-        self.usage = Usage(
-            total.input + more.input,
-            total.output + more.output,
-            total.cached + more.cached,
-            total.reasoning + more.reasoning,
-        )
