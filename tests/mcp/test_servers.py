@@ -128,6 +128,13 @@ async def test_an_answer_of_many_megabytes_arrives(servers: Servers, call: Call)
     assert len(result.text) <= 32_000
 
 
+async def test_a_secret_that_is_written_in_two_pieces_is_hidden_as_well(servers: Servers) -> None:
+    pieces = "sys.stderr.write('the key is sek'); sys.stderr.flush(); time.sleep(0.2); sys.stderr.write('rit\\n')"
+    servers.use([small("leaks", before=f"{pieces}; sys.stderr.flush(); sys.exit(1)", env=(("A_KEY", "sekrit"),))])
+    await joined(servers)
+    assert servers.servers[0].reason.endswith("the key is ***")
+
+
 async def test_a_flood_on_stderr_fills_neither_memory_nor_the_pipe(servers: Servers, call: Call) -> None:
     servers.use([small(call="sys.stderr.write('noise' * 4_000_000)")])
     await joined(servers)
