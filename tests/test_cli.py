@@ -136,6 +136,33 @@ def test_the_doctor_names_keys_without_their_values(home):
     assert "https://api.openai.com/v1" in found["model"][0][1]
 
 
+def test_the_doctor_tells_which_mcp_servers_can_be_started_and_starts_none(home):
+    (home / "config.toml").write_text(
+        f"""
+[mcp_servers.here]
+command = "{sys.executable}"
+args = ["-c", "open('{home}/ran', 'w')", "sk-SECRET-1"]
+[mcp_servers.gone]
+command = "no-such-program-anywhere"
+[mcp_servers.far]
+url = "https://tickets.example/mcp?key=sk-SECRET-2"
+[mcp_servers.off]
+command = "x"
+enabled = false
+""",
+        encoding="utf-8",
+    )
+    done = hermes(home, "doctor", HERMES_ACP_API_KEY="sk-SECRET-3")
+    assert b"SECRET" not in done.stdout + done.stderr
+    missing = "gone: The command 'no-such-program-anywhere' was not found on PATH, or is no program."
+    assert report(done)["mcp"] == [
+        ("ok", f"here, {sys.executable}"),
+        ("warning", missing),
+        ("ok", "far, at tickets.example"),
+    ]
+    assert not (home / "ran").exists()
+
+
 def test_the_doctor_names_reserves_side_tasks_and_the_command_that_it_does_not_run(home):
     ran = home / "ran"
     (home / "config.toml").write_text(

@@ -14,10 +14,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from hermes_acp import __version__
 from hermes_acp.agent.store.inspection import inspect_store, searches_full_text
-from hermes_acp.errors import ConfigError, CredentialsMissing
+from hermes_acp.errors import ConfigError, CredentialsMissing, ToolError
+from hermes_acp.mcp import stdio
+from hermes_acp.mcp_servers import McpServer, RemoteServer
 from hermes_acp.settings.credentials import is_signed_out
 from hermes_acp.settings.endpoint import ANY_KEY, ModelEndpoint
 from hermes_acp.settings.homes import Home, find_home
@@ -96,12 +99,24 @@ def _settings(settings: Settings) -> Iterator[Finding]:
         yield Finding("warning", "settings", warning)
     for rule in settings.config.approvals.rules:
         yield Finding("ok", "rule", rule.text)
+    yield from map(_mcp_server, settings.config.mcp_servers)
     yield from _keys(settings)
     if is_signed_out(settings.home):
         yield Finding("missing", "login", "logged out: log in from the editor, or run hermes-acp-agent setup")
     found = asyncio.run(look(settings.local_servers)) if settings.says_no_model else ()
     yield from map(_local_server, found)
     yield from _models(settings, next((each.endpoint for each in found if each.model), None))
+
+
+def _mcp_server(server: McpServer) -> Finding:
+    """Whether it could be started; whether it works, a session tells with /mcp."""
+    if isinstance(server, RemoteServer):
+        return Finding("ok", "mcp", f"{server.name}, at {urlsplit(server.url).hostname}")
+    try:
+        stdio.check(server)
+    except ToolError as error:
+        return Finding("warning", "mcp", f"{server.name}: {error}")
+    return Finding("ok", "mcp", f"{server.name}, {server.command}")
 
 
 def _local_server(found: FoundServer) -> Finding:
