@@ -6,6 +6,7 @@ import asyncio
 import math
 import signal
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from functools import partial
 
 from pydantic import Field
@@ -47,6 +48,8 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
     if "\0" in args.command:
         raise ToolError("The command holds a NUL character; no program can be given one. Nothing was run.")
     judged = await judge_here(args.command, ctx.workspace)
+    if not judged.parts:
+        judged = replace(judged, concern=f"{judged.concern} {await asyncio.to_thread(explained, args.command)}".strip())
     seconds = min(max(args.timeout, 1), _LONGEST) if math.isfinite(args.timeout) else _USUAL
     command = Command(judged.line, ctx.workspace.cwd, math.inf if args.background else seconds)
     run = partial(_start if args.background else _run, command, ctx)
@@ -57,6 +60,13 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
         command=judged.line,
         judged=judged,
     )
+
+
+def explained(line: str) -> str:
+    """In a sentence, what a line that could not be judged would run. Loaded only when there is one to explain."""
+    from hermes_acp.tools.safety.explaining import explain
+
+    return explain(line)
 
 
 async def judge_here(line: str, workspace: Workspace) -> Judged:

@@ -60,7 +60,7 @@ def read(line: str) -> CommandList:
     if len(line) > LONGEST:
         raise Opaque(f"it is longer than {LONGEST} characters")
     if hidden := next((char for char in line if visible(char) != char), ""):
-        raise Opaque(f"it holds a character that is not seen ({visible(hidden)})")
+        raise Opaque(f"it holds a character that is not seen (U+{ord(hidden):04X})")
     return _Reader(line.strip(" \t\n")).read()
 
 
@@ -144,7 +144,7 @@ class _Reader:
 
     def _reason(self) -> str:
         rest = self.line[self.at :]
-        return f"of {visible(rest[0])!r} in it" if rest else "it ends where a command should follow"
+        return f"of {rest[0]!r} in it" if rest else "it ends where a command should follow"
 
 
 def _check_first(written: str, name: str) -> None:
@@ -152,7 +152,7 @@ def _check_first(written: str, name: str) -> None:
     if written in RESERVED or _ASSIGNMENT.match(written):
         raise Opaque(f"of {written!r} in it")
     if not name or name.startswith("%") or not name.isascii():
-        raise Opaque(f"{visible(name)!r} is no name of a program")
+        raise Opaque(f"{name!r} is no name of a program")
 
 
 def _seen(text: str) -> str:
@@ -160,5 +160,5 @@ def _seen(text: str) -> str:
     for char in text:
         if char.isascii() or (char.isprintable() and unicodedata.normalize("NFKC", char) == char):
             continue
-        raise Opaque(f"it holds a character that looks like another ({char!a})")
+        raise Opaque(f"it holds a character that looks like another (U+{ord(char):04X})")
     return text
