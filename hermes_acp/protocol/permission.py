@@ -102,7 +102,7 @@ def _written(arguments: Mapping[str, Any]) -> str:
 
 
 def _raw(request: ApprovalRequest) -> dict[str, Any]:
-    """What the card was told already, and for a command where it would run."""
+    """What the card was told already, and for a command what would run, with nothing hidden, and where."""
     if request.command:
-        return {**request.arguments, "command": request.command, "cwd": request.cwd}
+        return {**request.arguments, "command": visible(request.command), "cwd": visible(request.cwd)}
     return dict(request.arguments)
