@@ -9,8 +9,8 @@ from hermes_acp.config import MODES, Mode
 from hermes_acp.protocol import outbound
 
 _MODE_TEXTS: dict[Mode, tuple[str, str]] = {
-    "ask": ("Ask", "Reading runs; every edit and command asks first"),
-    "accept_edits": ("Accept edits", "Edits inside the workspace run too; commands ask first"),
+    "ask": ("Ask", "Reading runs, also by commands; everything else asks first"),
+    "accept_edits": ("Accept edits", "Edits inside the workspace run too; commands that do more than read ask first"),
     "plan": ("Plan", "Nothing is changed or run: look, think and propose"),
 }
 
