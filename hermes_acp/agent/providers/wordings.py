@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 
 from hermes_acp.errors import ProviderErrorKind
 
 
-def _any(*phrases: str) -> re.Pattern[str]:
-    return re.compile("|".join(phrases), re.IGNORECASE | re.DOTALL)
+class Wording:
+    """Phrases to look for, made ready when they are first looked for: most agents never have to."""
+
+    def __init__(self, *phrases: str) -> None:
+        self._phrases = phrases
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile("|".join(self._phrases), re.IGNORECASE | re.DOTALL)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first of the phrases in a text."""
+        return self._pattern.search(text)
 
 
-TOO_LONG = _any(
+TOO_LONG = Wording(
     "context_length_exceeded",
     "exceed_context_size",
     "model_context_window_exceeded",
@@ -33,7 +45,7 @@ TOO_LONG = _any(
 )
 """OpenAI, Anthropic, Gemini, Mistral, xAI, Bedrock, llama.cpp, vLLM, Ollama, LM Studio, TGI, routers."""
 
-MODEL_GONE = _any(
+MODEL_GONE = Wording(
     "(model|deployment|engine)_?(not_?found|not_available|decommissioned|terms_required)",
     "(unknown|invalid|unsupported|unrecognized|no such)[ _]model",
     "\\bmodel\\b.{0,120}\\b(not|n't) (found|exist|available|loaded)",
@@ -45,15 +57,15 @@ MODEL_GONE = _any(
     "does not support (tools|tool |function|chat)",
 )
 
-NO_MONEY = _any(
+NO_MONEY = Wording(
     "quota", "billing", "insufficient[_ ](balance|funds|credit)", "credit balance", "out of credits", "payment required"
 )
 
-TYPES: tuple[tuple[re.Pattern[str], ProviderErrorKind], ...] = (
-    (_any("overloaded", "unavailable", "capacity"), "overloaded"),
-    (_any("rate.?limit", "too_many_requests", "resource_exhausted", "throttl"), "rate_limit"),
-    (_any("authentication", "permission", "unauthori", "forbidden", "api_key"), "auth"),
-    (_any("not_found"), "model_unavailable"),
-    (_any("invalid_?(request|prompt)", "_policy", "bad_?request", "invalid_argument", "validation"), "bad_request"),
+TYPES: tuple[tuple[Wording, ProviderErrorKind], ...] = (
+    (Wording("overloaded", "unavailable", "capacity"), "overloaded"),
+    (Wording("rate.?limit", "too_many_requests", "resource_exhausted", "throttl"), "rate_limit"),
+    (Wording("authentication", "permission", "unauthori", "forbidden", "api_key"), "auth"),
+    (Wording("not_found"), "model_unavailable"),
+    (Wording("invalid_?(request|prompt)", "_policy", "bad_?request", "invalid_argument", "validation"), "bad_request"),
 )
 """Error types and codes as they come in an answer without a telling status, and what they mean."""
