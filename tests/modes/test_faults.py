@@ -45,6 +45,8 @@ FAULTS = {
     "a reset": Broken("reset", "network"),
     "a closed connection": Broken("drop", "network"),
 }
+ALIKE = ("silence", "a page in the stream", "a closed connection")
+"""Faults that another one stands for in the fast tests."""
 
 
 class Script:
@@ -99,11 +101,16 @@ async def held(mode, tmp_path, patience):
         yield hold, server, Script(server, mode)
 
 
-BEFORE = {"nothing": Say(), "a thought": Say(reasoning="hm hm"), "a call": Say(calls=[WRITE], reasoning="hm")}
+BEFORE = [
+    pytest.param(Say(calls=[WRITE], reasoning="hm"), id="a call"),
+    pytest.param(Say(reasoning="hm hm"), id="a thought", marks=pytest.mark.slow),
+    pytest.param(Say(), id="nothing", marks=pytest.mark.slow),
+]
+EACH = [pytest.param(fault, id=name, marks=[pytest.mark.slow] * (name in ALIKE)) for name, fault in FAULTS.items()]
 
 
-@pytest.mark.parametrize("said", BEFORE.values(), ids=BEFORE.keys())
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize("said", BEFORE)
+@pytest.mark.parametrize("fault", EACH)
 async def test_before_the_first_word_a_fault_is_asked_again_and_no_half_call_runs(held, tmp_path, fault, said):
     hold, server, script = held
     stage = await hold(script.broken(said, fault), script.broken(said, fault), Say("At last."))
@@ -119,7 +126,7 @@ async def test_before_the_first_word_a_fault_is_asked_again_and_no_half_call_run
     assert not (tmp_path / "project" / "new.txt").exists()
 
 
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize("fault", EACH)
 async def test_a_fault_that_stays_is_an_error_of_its_kind(held, fault):
     hold, server, script = held
     stage = await hold(*[script.broken(Say(reasoning="hm"), fault)] * 3)
@@ -130,7 +137,7 @@ async def test_a_fault_that_stays_is_an_error_of_its_kind(held, fault):
 
 
 @pytest.mark.parametrize("calls", [(), (WRITE,)], ids=["text", "text and a call"])
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
+@pytest.mark.parametrize("fault", EACH)
 async def test_after_the_first_word_a_fault_is_an_error_and_nothing_is_shown_twice(held, tmp_path, fault, calls):
     hold, server, script = held
     stage = await hold(script.broken(Say("some text", calls, "hm"), fault))
