@@ -16,7 +16,7 @@ from tests.modes.stage import connected, endpoint, staged
 from tests.modes.talks import INTERRUPTED, Talk, told
 
 QUICK = Backoff(first=0.01)
-STALL = 0.3
+STALL = 0.8
 OVERLOADED = {"type": "overloaded_error", "message": "Overloaded", "code": "server_is_overloaded"}
 PATHS = {
     "chat_completions": "/chat/completions",
