@@ -15,7 +15,7 @@ from hermes_acp.cards import Diff, Effect, Location, ToolKind, ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.host import Host, Nobody
 from hermes_acp.tools.arguments import explain
-from hermes_acp.tools.safety.judging import Judged
+from hermes_acp.tools.safety.judged import Judged
 from hermes_acp.workspace import Show, Workspace
 
 

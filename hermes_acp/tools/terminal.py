@@ -18,7 +18,7 @@ from hermes_acp.local.environment import search_path
 from hermes_acp.text import visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
-from hermes_acp.tools.safety.judging import Judged, Place, judge
+from hermes_acp.tools.safety.judged import Judged, Place
 from hermes_acp.workspace import Command, Completed, Workspace
 
 _USUAL = 120
@@ -72,7 +72,14 @@ def explained(line: str) -> str:
 async def judge_here(line: str, workspace: Workspace) -> Judged:
     """What a command line would do in the session's folder."""
     place = Place(workspace.cwd, workspace.roots, search_path())
-    return await asyncio.to_thread(judge, line, place)
+    return await asyncio.to_thread(_judge, line, place)
+
+
+def _judge(line: str, place: Place) -> Judged:
+    """The tables of programs are loaded with the first command, and not before a session is open."""
+    from hermes_acp.tools.safety.judging import judge
+
+    return judge(line, place)
 
 
 async def _unchanged(

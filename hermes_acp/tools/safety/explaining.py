@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
@@ -14,6 +15,10 @@ _LONGEST = 16_000
 _MOST_NODES = 20_000
 _SHOWN = 8
 _CHARACTERS = 60
+_STRANGE = re.compile(r"[^\t\n -~]")
+"""What the parser is not given: its scanner looks characters up in tables of ASCII and crashes on others. Each is one
+letter to it, so that its places are those of the line."""
+
 _WRITING = (b">", b">>", b"&>", b"&>>", b">|", b">&", b"<>")
 
 
@@ -24,10 +29,11 @@ def explain(line: str) -> str:
     """
     if len(line) > _LONGEST:
         return "It is too long to be explained."
-    root = _parser().parse(clean(line).encode()).root_node
+    root = _parser().parse(_STRANGE.sub("x", line).encode("ascii")).root_node
     nodes = list(_nodes(root))
-    programs = [_one_line(node) for node in nodes if node.type == "command" and node.child_by_field_name("name")]
-    targets = [_one_line(target) for node in nodes if (target := _written(node)) is not None]
+    found = [node for node in nodes if node.type == "command" and node.child_by_field_name("name")]
+    written = [target for node in nodes if (target := _written(node)) is not None]
+    programs, targets = ([_one_line(line, node) for node in each] for each in (found, written))
     sentences = [
         _sentence("It would run", programs),
         _sentence("It would write to", targets),
@@ -59,8 +65,8 @@ def _written(node: Node) -> Node | None:
     return None if target is None or target.type == "number" else target
 
 
-def _one_line(node: Node) -> str:
-    text = (node.text or b"").decode("utf-8", "replace")
+def _one_line(line: str, node: Node) -> str:
+    text = clean(line[node.start_byte : node.end_byte])
     return f"`{shorten(' '.join(text.split()), _CHARACTERS)}`"
 
 

@@ -108,7 +108,11 @@ SUBCOMMANDS: Mapping[str, Subcommand] = {
         added=(*_PLAIN_SAFETY, "--ignore-submodules=dirty"),
     ),
     "branch": _subcommand(_LIST, _only_listed),
-    "tag": _subcommand(f"{_LIST} -n?", _only_listed),
+    "tag": _subcommand(
+        "-n? --list --contains: --no-contains: --merged? --no-merged? --sort: --format: --points-at: --color? "
+        "--no-color --column? --no-column --ignore-case",
+        _only_listed,
+    ),
     "ls-files": _subcommand(
         "-cdmostuzk --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory "
         "--exclude-standard --full-name --error-unmatch --deduplicate --eol --abbrev?"

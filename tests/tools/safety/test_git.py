@@ -7,7 +7,8 @@ import subprocess
 import pytest
 
 from hermes_acp.local.environment import search_path
-from hermes_acp.tools.safety.judging import Place, judge
+from hermes_acp.tools.safety.judged import Place
+from hermes_acp.tools.safety.judging import judge
 
 
 def git(folder, *arguments):
@@ -137,6 +138,8 @@ def test_reading_runs_unasked_and_works(arguments, made):
             "tag new",
             "tag -d v1",
             "tag -m x y",
+            "tag -v --contains HEAD v1",
+            "tag -a --contains HEAD x",
         ),
         *(
             "stash",

@@ -6,7 +6,8 @@ import stat
 import pytest
 
 from hermes_acp.local.environment import search_path
-from hermes_acp.tools.safety.judging import Place, judge
+from hermes_acp.tools.safety.judged import Place
+from hermes_acp.tools.safety.judging import judge
 from tests.tools.safety.cases import COMMANDS
 
 CANARY = "CANARY-5\n"
@@ -224,7 +225,14 @@ def test_what_may_do_more_asks(line, traps):
 def test_a_search_through_folders_leaves_out_what_looks_secret(place):
     import subprocess
 
-    for line in ("grep -rn CANARY .", "rg --hidden --no-ignore CANARY", "rg -uuu CANARY ."):
+    lines = [
+        "grep -rn CANARY .",
+        "grep -r --include=.env CANARY .",
+        "grep -rh CANARY --include='.e*'",
+        "egrep -r CANARY .",
+    ]
+    lines += ["rg --hidden --no-ignore CANARY", "rg -uuu CANARY .", "rg --hidden -g .env CANARY", "rg -. -g '*' CANARY"]
+    for line in lines:
         judged = judge(line, place)
         assert not judged.concern
         done = subprocess.run(["sh", "-c", judged.line], cwd=place.cwd, capture_output=True, stdin=subprocess.DEVNULL)

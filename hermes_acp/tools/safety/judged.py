@@ -1,0 +1,53 @@
+"""What is known of a command line once it is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Words = tuple[str, ...]
+Standing = Literal["reads", "reaches_out", "unproven", "unknown"]
+"""What is known of a simple command: it only reads; it only reads, but elsewhere; it is a program of which only some
+uses are harmless, and this one is not among them; nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A simple command: its words, what is known of it, why it is not known to read only, and the words that it runs
+    with where it does."""
+
+    words: Words
+    standing: Standing
+    concern: str = ""
+    hardened: Words = ()
+
+    @property
+    def is_itself(self) -> bool:
+        """Whether it only reads as it was written, without words that were added."""
+        return self.standing == "reads" and (self.words[0] == "cd" or self.hardened[1:] == self.words[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A command line as the gate sees it: exactly what will run, the same as it was `written`, its parts (none: it
+    could not be taken apart), and why it is not known to read only ("": it is)."""
+
+    line: str
+    written: str
+    parts: tuple[Part, ...] = ()
+    concern: str = ""
+
+    @property
+    def reading(self) -> tuple[Part, ...]:
+        """The parts that only read."""
+        return tuple(part for part in self.parts if part.standing == "reads")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command line would run: the folder, the session's folders, and the value of PATH."""
+
+    cwd: Path
+    roots: tuple[Path, ...]
+    path: str
