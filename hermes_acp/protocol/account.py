@@ -10,10 +10,10 @@ from pathlib import Path
 
 from hermes_acp.agent.loop import Agent
 from hermes_acp.assembly import Models, models_of
-from hermes_acp.config import MODES, Config, Mode
+from hermes_acp.commands.options import Options, restore_options
+from hermes_acp.config import Config
 from hermes_acp.errors import CredentialsMissing, HermesError
 from hermes_acp.events import Notice
-from hermes_acp.protocol.options import Options
 from hermes_acp.settings import (
     Home,
     ModelEndpoint,
@@ -96,20 +96,7 @@ class Account:
             CredentialsMissing: there is no model to talk to.
             ConfigError: a setting is wrong.
         """
-        models = self._present()
-        model, address = stored.get("model", ""), models.endpoint.base_url
-        chosen = bool(model) and stored.get("address") == address
-        if chosen:
-            models.admit(model)
-        options = Options(
-            mode=_mode(stored.get("mode", ""), self.config(cwd).approvals.mode),
-            model=model if models.knows(model) else models.names[0],
-            models=(),
-            address=address,
-            chosen=chosen,
-        )
-        options.offer(models.names, address)
-        return options
+        return restore_options(self._present(), stored, self.config(cwd).approvals.mode)
 
     def models(self) -> tuple[tuple[str, ...], str]:
         """The models that may be chosen, the default first, and the address where they are.
@@ -217,7 +204,3 @@ class Account:
             self._retired.append(self._models)
         self._models = self._settings = None
         self._local.forget()
-
-
-def _mode(stored: str, default: Mode) -> Mode:
-    return next((mode for mode in MODES if mode == stored), default)

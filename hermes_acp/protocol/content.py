@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from hermes_acp.agent.attached import as_text, small_text, tagged
 from hermes_acp.errors import ToolError
 from hermes_acp.events import Notice
 from hermes_acp.local import pictures
@@ -21,11 +22,7 @@ from hermes_acp.protocol.inbound import (
     TextResource,
 )
 from hermes_acp.text import clean, head_and_tail, shorten
-from hermes_acp.tools.safety.paths import is_inside, is_secret
 from hermes_acp.workspace import Workspace
-
-INLINE_BYTES = 32_000
-"""A linked text file of the workspace up to this size is put into the message itself."""
 
 EMBEDDED_CHARACTERS = 400_000
 URI_CHARACTERS = 300
@@ -87,14 +84,14 @@ async def _picture(data: str, uri: str, tell: Tell) -> Part:
 
 async def _resource(resource: TextResource | BlobResource, tell: Tell) -> Part:
     if isinstance(resource, TextResource):
-        return Text(clean(_tagged(resource.uri, head_and_tail(resource.text, EMBEDDED_CHARACTERS))))
+        return Text(clean(tagged(resource.uri, head_and_tail(resource.text, EMBEDDED_CHARACTERS))))
     kind = resource.mime_type or ""
     data = await _bytes(resource.blob)
     if begins_like_picture(data) or (kind.startswith("image/") and not kind.startswith("image/svg")):
         return await _picture(resource.blob, resource.uri, tell)
-    text = _text(data) if data else None
+    text = as_text(data) if data else None
     if text is not None:
-        return Text(clean(_tagged(resource.uri, head_and_tail(text, EMBEDDED_CHARACTERS))))
+        return Text(clean(tagged(resource.uri, head_and_tail(text, EMBEDDED_CHARACTERS))))
     uri = shorten(clean(resource.uri), URI_CHARACTERS)
     return Text(f"[The user attached {uri} ({clean(kind) or 'binary data'}): it cannot be shown as text.]")
 
@@ -106,25 +103,16 @@ async def _bytes(blob: str) -> bytes:
         return b""
 
 
-def _text(data: bytes) -> str | None:
-    if b"\0" in data:
-        return None
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
-
-
 async def _link(block: ResourceLinkBlock, workspace: Workspace) -> str:
     if not block.uri.startswith(("/", "file://")):
         return f"[{block.name}]({block.uri})"
     path = await asyncio.to_thread(_linked, block.uri, workspace)
     if path is None:
         return f"The user refers to {block.name}: {block.uri}"
-    text = await _small_text(path, workspace)
+    text = await small_text(path, workspace)
     if text is None:
         return f"The user refers to {block.name}: {path}"
-    return _tagged(str(path), text) if block.name == path.name else f"{block.name}:\n{_tagged(str(path), text)}"
+    return tagged(str(path), text) if block.name == path.name else f"{block.name}:\n{tagged(str(path), text)}"
 
 
 def _linked(uri: str, workspace: Workspace) -> Path | None:
@@ -135,17 +123,3 @@ def _linked(uri: str, workspace: Workspace) -> Path | None:
         return plain if not decoded.exists() and plain.exists() else decoded
     except (ToolError, OSError, ValueError):
         return None
-
-
-async def _small_text(path: Path, workspace: Workspace) -> str | None:
-    try:
-        if not is_inside(path, workspace.roots) or is_secret(path):
-            return None
-        data = await workspace.read(path)
-        return _text(data) if len(data) <= INLINE_BYTES else None
-    except (ToolError, OSError, ValueError):
-        return None
-
-
-def _tagged(source: str, text: str) -> str:
-    return f'<file path="{source}">\n{text}\n</file>'

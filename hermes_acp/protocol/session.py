@@ -11,22 +11,20 @@ from typing import Any
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
 from hermes_acp.agent.loop import Agent, Stop, run_turn
-from hermes_acp.agent.providers.base import new_id
-from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.titles import ask_title, title_question
 from hermes_acp.agent.turns import Turns
+from hermes_acp.commands.builtin import find_command, find_custom, run_command
+from hermes_acp.commands.options import Options
 from hermes_acp.errors import HermesError
-from hermes_acp.events import Notice, TextDelta, UserPrompted
+from hermes_acp.events import Notice
 from hermes_acp.mcp.servers import Servers
-from hermes_acp.messages import UserMessage, user
-from hermes_acp.protocol.commands import Invocation, find_command, find_custom
 from hermes_acp.protocol.content import read_prompt, text_of, with_text
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Block
-from hermes_acp.protocol.options import Options, config_options, mode_state
+from hermes_acp.protocol.options import config_options, mode_state
 from hermes_acp.protocol.outbound import config_option_update, current_mode_update
 from hermes_acp.protocol.title import Title
 
@@ -133,6 +131,11 @@ class Session:
         self.conversation.journal.update(options=self.options.values())
         await self.conversation.journal.commit()
 
+    async def choose(self, option: str, value: str) -> None:
+        """Set an option to one of its allowed values by a command."""
+        await self.set_option(option, value, option)
+        self.announce_options()
+
     def announce_options(self) -> None:
         """Tell the editor the options as they are, in both forms."""
         self.host.update(current_mode_update(self.options.mode))
@@ -155,7 +158,7 @@ class Session:
     async def _answer(self, blocks: Sequence[Block]) -> str:
         self._show_notices()
         if invocation := find_command(text_of(blocks)):
-            await self._run_command(invocation)
+            await run_command(self, invocation)
             return "end_turn"
         custom = await asyncio.to_thread(find_custom, text_of(blocks), self.home)
         typed = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
@@ -189,23 +192,10 @@ class Session:
         agent = self.agent(self.options.model)
         return await ask_title(agent.side("title").provider, question) if agent.titles else ""
 
-    async def _run_command(self, invocation: Invocation) -> None:
-        journal = self.conversation.journal
-        stage = RecordedHost(self.host, journal)
-        journal.begin_turn()
-        stage.record(UserPrompted(_said(invocation), new_id("msg")))
-        stage.emit(TextDelta(await invocation.command.run(self, invocation.argument), new_id("msg")))
-        stage.flush()
-        await journal.commit(durable=True)
-
     def _show_notices(self) -> None:
         for notice in self.notices:
             self.host.emit(notice)
         self.notices.clear()
-
-
-def _said(invocation: Invocation) -> UserMessage:
-    return user(f"/{invocation.command.name} {invocation.argument}".strip())
 
 
 def _stop_reason(stop: Stop) -> str:

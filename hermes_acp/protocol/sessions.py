@@ -19,6 +19,7 @@ from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools import agent_tools
 from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.agent.transcript import with_ended_cards
+from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
 from hermes_acp.errors import SessionNotFound
 from hermes_acp.local.workspace import LocalWorkspace
@@ -35,7 +36,6 @@ from hermes_acp.protocol.editor_workspace import EditorWorkspace
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Place
-from hermes_acp.protocol.options import Options
 from hermes_acp.protocol.peer import Peer
 from hermes_acp.protocol.plugins import plugin_notices
 from hermes_acp.protocol.session import Session

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hermes_acp.agent.turns import Ticket
+from hermes_acp.commands.builtin import is_stop
 from hermes_acp.errors import SessionNotFound, TurnCancelled
 from hermes_acp.protocol.app import App
-from hermes_acp.protocol.commands import is_stop
 from hermes_acp.protocol.content import is_blank, text_of
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.inbound import PromptParams

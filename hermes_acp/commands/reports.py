@@ -13,7 +13,9 @@ from hermes_acp.agent.memory import Notebook, listed, memory_of, profile_of, siz
 from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.skills import find_project_skills, find_skills
 from hermes_acp.errors import ToolError
-from hermes_acp.text import visible
+from hermes_acp.mcp.server import Server
+from hermes_acp.mcp.servers import Servers
+from hermes_acp.text import shorten, visible
 
 
 async def memory_report(home: Path | None) -> str:
@@ -48,6 +50,13 @@ async def context_report(agent: Agent, talk: Conversation, home: Path | None) ->
     return "\n".join([*head, *rows, "", _of_window(total(parts), agent, talk.gauge)])
 
 
+def describe_servers(servers: Servers) -> str:
+    """Servers, how they are, and their tools, in Markdown."""
+    if not servers.servers:
+        return "There is no MCP server. Your editor can name some, or `[mcp_servers.NAME]` in config.toml."
+    return "\n".join(line for server in servers.servers for line in _about(server, servers))
+
+
 def _row(name: str, size: Size, gauge: Gauge) -> str:
     pictures = f" and {size.pictures} pictures" if size.pictures else ""
     return f"| {name} | {size.characters:,}{pictures} | {gauge.tokens(size):,} |"
@@ -67,3 +76,13 @@ def _notebook(notebook: Notebook) -> str:
         return f"**{notebook.path.name}**: {error}"
     size = f"{size_of(entries):,} of {notebook.limit:,} characters"
     return f"**{notebook.path.name}** ({size}, `{notebook.path}`)\n\n{visible(listed(entries))}"
+
+
+def _about(server: Server, servers: Servers) -> list[str]:
+    reason = f" ({_line(server.reason)})" if server.reason else ""
+    tools = [f"  - `{tool.name}`: {_line(tool.description)}" for tool in servers.tools_of(server)]
+    return [f"- **{_line(server.named.name)}**, {server.state}{reason}", *tools]
+
+
+def _line(text: str) -> str:
+    return shorten(visible(text).replace("\n", " "), 200)

@@ -1,0 +1,38 @@
+"""Files that a person refers to, as text of a message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hermes_acp.errors import ToolError
+from hermes_acp.tools.safety.paths import is_inside, is_secret
+from hermes_acp.workspace import Workspace
+
+INLINE_BYTES = 32_000
+"""A text file of the workspace up to this size is put into the message itself."""
+
+
+async def small_text(path: Path, workspace: Workspace) -> str | None:
+    """The text of a small file in the workspace; None for one that is large, binary, outside or may hold secrets."""
+    try:
+        if not is_inside(path, workspace.roots) or is_secret(path):
+            return None
+        data = await workspace.read(path)
+        return as_text(data) if len(data) <= INLINE_BYTES else None
+    except (ToolError, OSError, ValueError):
+        return None
+
+
+def as_text(data: bytes) -> str | None:
+    """The bytes as UTF-8 text; None when they are none."""
+    if b"\0" in data:
+        return None
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def tagged(source: str, text: str) -> str:
+    """A file's text with its path around it, as models are given files."""
+    return f'<file path="{source}">\n{text}\n</file>'

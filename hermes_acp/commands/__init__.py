@@ -1,0 +1,1 @@
+"""Slash commands and session options, the same in every face."""

@@ -1,0 +1,87 @@
+"""What a person can choose in a session: its mode and its model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hermes_acp.assembly import Models
+from hermes_acp.config import MODES, Mode
+
+
+@dataclass(slots=True)
+class Options:
+    """The values a session runs with. `models` are the ones that may be chosen, `model` among them.
+
+    `address` is where the models are; `chosen` says that the person has chosen the model there. Such a
+    choice holds for as long as the address does, whether or not it is listed at the moment. `answering` is the
+    reserve that answers in the model's place, "" when none does.
+    """
+
+    mode: Mode
+    model: str
+    models: tuple[str, ...]
+    address: str = ""
+    chosen: bool = False
+    answering: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The model that answers."""
+        return self.answering or self.model
+
+    def values(self) -> dict[str, str]:
+        """The present values by option id, as they are stored, and the address of a chosen model."""
+        values = {"mode": self.mode, "model": self.model}
+        return {**values, "address": self.address} if self.chosen else values
+
+    def offer(self, models: tuple[str, ...], address: str) -> None:
+        """Let these models be chosen, the default first. The present one stays among those of its address."""
+        if address != self.address:
+            self.model = self.model if self.model in models else models[0]
+            self.address, self.chosen = address, False
+        self.models = models if self.model in models else (self.model, *models)
+        self.answering = self.answering if self.answering in self.models else ""
+
+    def allowed(self, option: str) -> tuple[str, ...]:
+        """The values an option can take; none for an option that does not exist."""
+        match option:
+            case "mode":
+                return MODES
+            case "model":
+                return self.models
+            case _:
+                return ()
+
+    def set(self, option: str, value: str) -> None:
+        """Set an option to one of its allowed values.
+
+        Raises:
+            ValueError: there is no such option, or it cannot take the value.
+        """
+        if value not in self.allowed(option):
+            raise ValueError(f"{option} cannot be {value!r}")
+        setattr(self, option, value)
+        if option == "model":
+            self.chosen, self.answering = True, ""
+
+    def switch(self, model: str) -> None:
+        """Another of the models answers from here on, in place of the chosen one, or that one again."""
+        self.answering = model if model != self.model and model in self.models else ""
+
+
+def restore_options(models: Models, stored: Mapping[str, str], mode: Mode) -> Options:
+    """A session's options: what was stored as far as it still exists, else the configured model and this mode."""
+    model, address = stored.get("model", ""), models.endpoint.base_url
+    chosen = bool(model) and stored.get("address") == address
+    if chosen:
+        models.admit(model)
+    options = Options(
+        mode=next((known for known in MODES if known == stored.get("mode")), mode),
+        model=model if models.knows(model) else models.names[0],
+        models=(),
+        address=address,
+        chosen=chosen,
+    )
+    options.offer(models.names, address)
+    return options
