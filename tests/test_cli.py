@@ -127,6 +127,11 @@ def test_the_doctor_without_anything_says_what_to_do(home):
     assert list(home.iterdir()) == []
 
 
+def test_the_doctor_lists_the_rules(home):
+    (home / "config.toml").write_text('[[approvals.rules]]\ndecision = "deny"\nprefix = ["git", "push"]\n')
+    assert "rule      deny commands that begin with `git` `push`" in hermes(home, "doctor").stdout
+
+
 def test_the_doctor_names_keys_without_their_values(home):
     done = hermes(home, "doctor", OPENAI_API_KEY="sk-SECRET-1", HERMES_ACP_API_KEY="sk-SECRET-2")
     assert done.returncode == 0

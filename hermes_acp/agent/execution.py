@@ -17,6 +17,7 @@ from hermes_acp.errors import ToolError, TurnCancelled, Unfinished
 from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepared, ToolStarted
 from hermes_acp.hooks import HookedCall, Hooks, NoHooks
 from hermes_acp.host import Answer, ApprovalRequest
+from hermes_acp.local.confidential import blotted, discreet
 from hermes_acp.messages import ToolCall, ToolMessage
 from hermes_acp.tools.approval import PLAN_MODE, describe_always
 from hermes_acp.tools.base import Action, Tool, ToolContext
@@ -147,6 +148,7 @@ class Step:
 
     def _context(self, call: ToolCall) -> ToolContext:
         def show(text: str, terminal_id: str | None = None) -> None:
+            text = blotted(text)
             self._shown[call.id] = text
             self.host.emit(ToolOutput(call.id, text, terminal_id))
 
@@ -220,6 +222,7 @@ class Step:
 
     def _ended(self, call: ToolCall, result: ToolResult, duration_s: float = 0.0) -> ToolFinished:
         """The end of a call, with its result in the records; to be shown once it is stored."""
+        result = discreet(result)
         message = ToolMessage(call.id, call.name, result.text, result.is_error, result.images)
         self.results[call.id] = message
         self.talk.keep_result(message)

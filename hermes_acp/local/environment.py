@@ -30,7 +30,7 @@ _SHELL_FOLDERS = (b"/bin", b"/usr/bin", b"/usr/local/bin")
 def for_command(tag: str) -> dict[bytes, bytes]:
     """The environment of a command whose processes carry `tag` and this process's; the tags we carry ourselves
     stay in it."""
-    kept = {name: value for name, value in os.environb.items() if not _is_secret(name)}
+    kept = {name: value for name, value in os.environb.items() if not is_secret(name)}
     kept[RUN] = b" ".join(filter(None, (os.environb.get(RUN, b""), GUARDIAN.tag.encode(), tag.encode())))
     kept.setdefault(b"PATH", _DEFAULT_PATH)
     return kept
@@ -76,7 +76,8 @@ def mask_own() -> None:
                 memory.write(b"x" * size)
 
 
-def _is_secret(name: bytes) -> bool:
+def is_secret(name: bytes) -> bool:
+    """Whether a variable is kept from commands, by its name."""
     return name in _WITHHELD or SECRET_NAMES.match(name) is not None
 
 
@@ -94,6 +95,6 @@ def _secret_values(block: bytes) -> Iterator[tuple[int, int]]:
     at = 0
     for entry in block.split(b"\0"):
         name, _, value = entry.partition(b"=")
-        if _is_secret(name):
+        if is_secret(name):
             yield at + len(name) + 1, len(value)
         at += len(entry) + 1

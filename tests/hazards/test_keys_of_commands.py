@@ -3,7 +3,7 @@
 import pytest
 
 from tests.fakes.model_server import Call, Say
-from tests.support.editor import Editor, agent_command, agent_env
+from tests.support.editor import Editor, agent_command, agent_env, choose
 
 pytestmark = pytest.mark.slow
 
@@ -28,3 +28,32 @@ async def test_the_variable_named_in_api_key_env_is_kept_from_commands(model, pr
     result = str(model.requests[-1].messages[-1]["content"])
     assert "HERMES_ACP_BASE_URL=" in result
     assert KEY not in result
+
+
+async def test_a_key_that_a_tool_comes_upon_reaches_no_model_card_or_store(model, project, tmp_path):
+    """In a file, in the output of a command while it runs, in an environment that is not ours."""
+    home, other = tmp_path / "home", "tok-98765432109876543210"
+    env = agent_env(home, model.url, SOME_SERVICE_TOKEN=other, HERMES_ACP_API_KEY=KEY)
+    (project / "notes.txt").write_text(f"the key is {KEY}, the other {other}\n")
+    calls = [
+        Call("read_file", {"path": "notes.txt"}),
+        Call("terminal", {"command": "cat notes.txt; sleep 0.3; exit 3"}),
+    ]
+    model.say(Say(calls=[*calls, Call("search_files", {"pattern": "the key"})]), "Done.")
+    editor = await Editor.start(agent_command(), env=env)
+    try:
+        await editor.initialize()
+        editor.handlers["session/request_permission"] = choose("allow_once")
+        session = await editor.new_session(project)
+        assert await editor.prompt(session, "go") == "end_turn"
+        assert await editor.close() == 0
+    finally:
+        await editor.kill()
+    results = str(model.requests[-1].messages[-3:])
+    assert results.count("the key is [key], the other [key]") == 3
+    stored = b"".join(path.read_bytes() for path in (home / "hermes-acp").glob("sessions.db*"))
+    for secret in (KEY, other):
+        assert secret not in str(model.requests[-1].messages)
+        assert secret not in str(editor.lines)
+        assert secret.encode() not in stored
+    assert (project / "notes.txt").read_text() == f"the key is {KEY}, the other {other}\n"

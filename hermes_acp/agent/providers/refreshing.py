@@ -17,6 +17,7 @@ from hermes_acp.agent.providers.shown import Shown
 from hermes_acp.agent.waiting import uncancelled
 from hermes_acp.errors import HermesError, ProviderError
 from hermes_acp.events import StatusChanged
+from hermes_acp.local import confidential
 
 
 class Client(Provider, Protocol):
@@ -124,6 +125,7 @@ class Refreshing:
         """The client that has this key, made if there is none."""
         before = self._held
         if before is None or before.key != key:
+            confidential.keep(key)
             self._held = _Held(key, self._connect(replace(self._endpoint, api_key=key)))
             await self._let_go(before)
         held = self._held
