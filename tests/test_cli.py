@@ -129,7 +129,7 @@ def test_the_doctor_without_anything_says_what_to_do(home):
 
 def test_the_doctor_lists_the_rules(home):
     (home / "config.toml").write_text('[[approvals.rules]]\ndecision = "deny"\nprefix = ["git", "push"]\n')
-    assert "rule      deny commands that begin with `git` `push`" in hermes(home, "doctor").stdout
+    assert report(hermes(home, "doctor"))["rule"] == [("ok", "deny commands that begin with `git` `push`")]
 
 
 def test_the_doctor_names_keys_without_their_values(home):
