@@ -41,6 +41,11 @@ def search_path() -> str:
     return os.fsdecode(os.environb.get(b"PATH", _DEFAULT_PATH))
 
 
+def startup_file() -> str:
+    """What a shell of a command reads before it (BASH_ENV), "" when nothing."""
+    return os.fsdecode(os.environb.get(b"BASH_ENV", b""))
+
+
 def shell(line: str) -> tuple[bytes, ...]:
     """The program and arguments that run a shell command line, found whatever PATH is.
 

@@ -14,7 +14,7 @@ from pydantic import Field
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.local import paths
-from hermes_acp.local.environment import search_path
+from hermes_acp.local.environment import search_path, startup_file
 from hermes_acp.text import visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
@@ -71,7 +71,7 @@ def explained(line: str) -> str:
 
 async def judge_here(line: str, workspace: Workspace) -> Judged:
     """What a command line would do in the session's folder."""
-    place = Place(workspace.cwd, workspace.roots, search_path())
+    place = Place(workspace.cwd, workspace.roots, search_path(), startup_file())
     return await asyncio.to_thread(_judge, line, place)
 
 

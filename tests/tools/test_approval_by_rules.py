@@ -3,8 +3,10 @@
 import pytest
 
 from hermes_acp.approval_rules import Rule
+from hermes_acp.cards import ToolResult
 from hermes_acp.host import ApprovalRequest
 from hermes_acp.tools.approval import Approvals, describe_always, lasting_rules
+from hermes_acp.tools.base import Action
 
 
 @pytest.fixture
@@ -166,6 +168,21 @@ async def test_a_denied_path_is_denied_by_every_name(decide, folder):
     for path in ("gen/a", "./gen/../gen/a", "link/a", "GEN/a", str(folder / "gen" / "a")):
         assert await decide(approvals, tool="write_file", path=path, content="x") == "deny"
     assert await decide(approvals, tool="write_file", path="b", content="x") == "allow"
+
+
+@pytest.mark.parametrize("effect", ["call", "query"])
+async def test_a_tool_of_a_server_is_denied_asked_about_or_allowed_by_its_name(workspace, effect):
+    async def nothing():
+        return ToolResult("")
+
+    def judged(approvals, tool="files__get"):
+        return approvals.judge(tool, Action("Get", nothing, effect), workspace.roots).decision
+
+    assert judged(rules()) == "ask"
+    assert judged(rules(Rule("allow", tool="files__get"))) == "allow"
+    assert judged(rules(Rule("allow", tool="files__get")), "files__put") == "ask"
+    assert judged(rules(Rule("allow", tool="files__get"), Rule("deny", tool="files__get"))) == "deny"
+    assert judged(rules(allow("files__get"), Rule("allow", path="**"))) == "ask"
 
 
 async def test_an_answer_for_the_session_holds_against_an_ask_rule_and_can_be_taken_back(prepare, workspace, decide):

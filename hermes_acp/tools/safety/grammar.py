@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, cast
 
 from hermes_acp.text import visible, words
+from hermes_acp.tools.safety.judged import Words
 
 Joint = Literal["&&", "||", ";", "|"]
-Words = tuple[str, ...]
 
 LONGEST = 16_000
 """Characters of the longest line that is read."""

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 Words = tuple[str, ...]
+"""A simple command as the words that its program is given, the name first."""
+
 Standing = Literal["reads", "reaches_out", "unproven", "unknown"]
 """What is known of a simple command: it only reads; it only reads, but elsewhere; it is a program of which only some
 uses are harmless, and this one is not among them; nothing."""
@@ -46,8 +48,10 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a command line would run: the folder, the session's folders, and the value of PATH."""
+    """Where a command line would run: the folder, the session's folders, the value of PATH, and the file that the
+    shell reads first (BASH_ENV), if there is one."""
 
     cwd: Path
     roots: tuple[Path, ...]
     path: str
+    startup: str = ""

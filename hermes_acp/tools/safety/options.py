@@ -82,6 +82,8 @@ class Options:
             if taking in ("text", "path") and not value:
                 value = _next(name, rest)
                 found.options.append(value)
+            if value.startswith("=") and taking == "path":
+                raise Unproven(f"programs differ in what {name}= means")
             found.note(name, taking, value)
             if taking != "nothing":
                 return

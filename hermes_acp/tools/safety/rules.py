@@ -11,8 +11,8 @@ from pathlib import Path
 from hermes_acp.approval_rules import SHELLS, WRAPPERS, Rule, RuleDecision
 from hermes_acp.text import words
 from hermes_acp.tools.base import Action
-from hermes_acp.tools.safety.grammar import RESERVED, Opaque, Words, read
-from hermes_acp.tools.safety.judged import Part
+from hermes_acp.tools.safety.grammar import RESERVED, Opaque, read
+from hermes_acp.tools.safety.judged import Part, Words
 
 Rules = Iterable[Rule]
 

@@ -6,8 +6,10 @@ import stat
 import pytest
 
 from hermes_acp.local.environment import search_path
+from hermes_acp.tools.safety import options
 from hermes_acp.tools.safety.judged import Place
 from hermes_acp.tools.safety.judging import judge
+from hermes_acp.tools.safety.readers import READERS
 from tests.tools.safety.cases import COMMANDS
 
 CANARY = "CANARY-5\n"
@@ -263,6 +265,14 @@ def test_a_link_on_path_that_leads_into_the_workspace_is_not_taken_either(place,
     assert judge("cat a.txt", Place(place.cwd, place.roots, f"{tmp_path / 'bins'}:{place.path}")).concern
 
 
+@pytest.mark.parametrize("startup", [".startup", "./src/../.startup", "{work}/.startup", "../link"])
+def test_a_file_of_the_workspace_that_every_shell_runs_first_makes_every_command_ask(startup, place):
+    (place.cwd.parent / "link").symlink_to(place.cwd / ".startup")
+    named = startup.format(work=place.cwd)
+    assert judge("ls", Place(place.cwd, place.roots, place.path, named)).concern
+    assert not judge("ls", Place(place.cwd, place.roots, place.path, "/etc/profile")).concern
+
+
 def test_what_runs_is_the_program_that_was_found_when_it_was_judged(place):
     assert judge("ls  'src' ;", place).line == f"{which('ls')} src"
     assert judge("cd src && cat app.py", place).line == f"cd {place.cwd}/src && {which('cat')} app.py"
@@ -299,3 +309,35 @@ def _seconds(lines, place, clock):
     for line in lines:
         judge(line, place)
     return clock() - began
+
+
+def takes_no_paths(name):
+    return READERS[name].operands in (options.texts, options.none)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_no_reading_program_reads_outside_or_what_looks_secret(name, place):
+    """By an operand, by an option, behind `--`, and whatever stands before."""
+    for path in ("/etc/passwd", "../outside.txt", ".env", "src/../.env"):
+        for line in (f"{name} {path}", f"{name} x {path}", f"{name} -- {path}", f"{name} -- x {path}"):
+            given = judge(line, place)
+            searched_for = READERS[name].operands is options.pattern_and_paths and " x " not in line
+            assert given.concern or takes_no_paths(name) or searched_for, line
+        for option, taking in READERS[name].options.known.items():
+            if taking == "path":
+                for given in (f" {path}", f"={path}", path):
+                    line = f"{name} {option}{given} a.txt"
+                    assert judge(line, place).concern, line
+
+
+UNKNOWN = ("--exec=x", "--outfile=x", "--pre=x", "--config=x", "--files0-from=a.txt", "--compress-program=x", "-o=x")
+
+
+@pytest.mark.parametrize("name", [*READERS, "find", "date", "sed", "git", "test", "pwd", "cd"])
+def test_no_option_that_is_unknown_or_cut_short_passes(name, place):
+    for option in UNKNOWN:
+        assert judge(f"{name} {option} a.txt", place).concern, option
+    known = READERS[name].options.known if name in READERS else {}
+    for option, taking in known.items():
+        if option.startswith("--") and len(option) > 6 and option[:-1] not in known and taking == "nothing":
+            assert judge(f"{name} {option[:-1]} a.txt", place).concern, option
