@@ -61,6 +61,8 @@ class Compactor:
                 self._tell_vain()
         except (ProviderError, ContextTooLarge) as error:
             log.warning("the context was not compacted: %s", error)
+            if moment == "turn_end" and isinstance(error, ContextTooLarge):
+                return  # A long answer is among what can be left out once there is a prompt after it.
             self.talk.gauge.in_vain += 1
             self._tell_failure(error)
 

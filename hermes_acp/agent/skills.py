@@ -117,12 +117,15 @@ def _document(folder: Path) -> Document:
 
 
 def _within(folder: Path, name: str) -> Path | None:
-    """A file that really lies in a skill's folder: a link in it must not lead to the person's files."""
+    """A file that really lies in a skill's folder: a link in it must not lead to the person's files. The folder may
+    be among our own, which are secret as a whole; what lies in it is judged by its names there."""
     try:
         path = Path(os.path.realpath(folder / name))
     except ValueError:
         return None
-    return path if is_inside(path, (folder,)) and not is_secret(path) else None
+    if not is_inside(path, (folder,)) or is_secret(path.relative_to(folder)):
+        return None
+    return path
 
 
 def _description(document: Document) -> str:
