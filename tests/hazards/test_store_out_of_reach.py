@@ -16,8 +16,11 @@ from tests.support.editor import AgentError, Editor, agent_env, open_editor
 pytestmark = pytest.mark.slow
 
 AS_NOBODY = """
-import os, sys
+import concurrent.futures.thread, importlib, os, pkgutil, sys
 import hermes_acp.protocol.server
+from hermes_acp.agent import tools
+for found in pkgutil.iter_modules(tools.__path__):
+    importlib.import_module(f"{tools.__name__}.{found.name}")
 os.setgid(65534)
 os.setuid(65534)
 from hermes_acp.__main__ import main
