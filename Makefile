@@ -32,7 +32,7 @@ soak: tests/clients/node_modules/.installed
 # The fuzz tests at length: so many examples of each property.
 EXAMPLES = 2000
 fuzz: .venv/development
-	HERMES_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTHON_OF_VENV) -m pytest -m slow tests/fuzz tests/tools/safety/test_grammar.py --timeout 0 -x
+	HERMES_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTHON_OF_VENV) -m pytest -m slow tests/fuzz tests/tools/safety --timeout 0 -x
 
 lint: .venv/development
 	$(PYTHON_OF_VENV) -m ruff check .
