@@ -1,4 +1,4 @@
-"""`chat -q`: one question for scripts."""
+"""`chat`: a conversation in the terminal, or one question for scripts."""
 
 from __future__ import annotations
 
@@ -8,40 +8,53 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hermes_acp.cli.main import USAGE_ERROR, settings_parser
+from hermes_acp.cli.main import settings_parser
 from hermes_acp.errors import ConfigError
-from hermes_acp.library.arguments import SETTINGS
+from hermes_acp.library.arguments import SETTINGS, read_arguments
 from hermes_acp.library.once import ask_once, newest_session
 from hermes_acp.run_agent import AIAgent
 from hermes_acp.settings import load_settings, start_logging
 
 _NEWEST = ""
-_NOT_INTERACTIVE = "chat in the terminal is not there yet; `hermes-acp chat -q TEXT` answers one question"
+_NO_TERMINAL = "chat needs a terminal; `hermes-acp chat -q TEXT` answers one question without one"
 
 
 def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
-    """Answer one question; the exit status: 0 answered, 1 failed, 2 nothing was asked, 130 interrupted."""
+    """Chat, or answer one question; the exit status: 0 for success, 1 failed, 2 nothing could be asked, 130
+    interrupted."""
     given = _parse(overrides, arguments)
     question = given.pop("query", None)
-    if question is None:
-        sys.stderr.write(f"hermes-acp: {_NOT_INTERACTIVE}\n")
-        return USAGE_ERROR
-    if not question.strip():
+    if question is not None and not question.strip():
         raise ConfigError("-q: it is empty")
     save = given.pop("save_trajectories", False)
     session_id = given.pop("resume", None)
     settings = load_settings(given, os.environ)
+    if question is None:
+        _demand_terminal()
     start_logging(settings)
     if session_id == _NEWEST:
         session_id = newest_session(settings, Path.cwd())
     names = {key: name for name, key in SETTINGS.items()}
-    asked = {names[key]: value for key, value in given.items() if key in names}
-    return ask_once(AIAgent, question, {**asked, "session_id": session_id, "save_trajectories": save})
+    asked = {names[key]: value for key, value in given.items() if key in names} | {"save_trajectories": save}
+    if question is None:
+        return _converse(asked, given, session_id)
+    return ask_once(AIAgent, question, {**asked, "session_id": session_id})
+
+
+def _demand_terminal() -> None:
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+        raise ConfigError(_NO_TERMINAL)
+
+
+def _converse(asked: Mapping[str, Any], given: Mapping[str, Any], session_id: str | None) -> int:
+    from hermes_acp.chat.run import run as chat
+
+    return chat(lambda: read_arguments(asked, os.environ), session_id)
 
 
 def _parse(overrides: Mapping[str, str], arguments: Sequence[str]) -> dict[str, Any]:
-    parser = settings_parser("chat -q TEXT [OPTIONS]")
-    parser.add_argument("-q", "--query", metavar="TEXT", help="what is asked")
+    parser = settings_parser("chat [OPTIONS]")
+    parser.add_argument("-q", "--query", metavar="TEXT", help="answer this and end")
     parser.add_argument("--save-trajectories", action="store_true", help="append the turn to a JSONL file here")
     parser.add_argument(
         "--resume", nargs="?", const=_NEWEST, metavar="ID", help="go on with a session; without ID the newest one here"

@@ -162,7 +162,7 @@ def _speak_utf8() -> None:
 COMMANDS: Mapping[str, Command] = {
     "setup": Command("choose a model and store its key", _with_settings("hermes_acp.cli.setup")),
     "doctor": Command("show what is found here, and what is missing", _with_settings("hermes_acp.cli.doctor")),
-    "chat": Command("ask once: chat -q TEXT [--resume [ID]]", _with_arguments("hermes_acp.cli.chat")),
+    "chat": Command("talk with the agent here: chat [-q TEXT] [--resume [ID]]", _with_arguments("hermes_acp.cli.chat")),
     "demo": Command("watch the agent at work, without any model", _without_settings("demo", "hermes_acp.demo")),
     "trajectories": Command(
         "check files of trajectories", _without_settings("trajectories", "hermes_acp.cli.trajectories")

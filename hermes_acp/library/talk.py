@@ -42,8 +42,8 @@ log = logging.getLogger(__name__)
 class Talk:
     """One session with its store, models and MCP servers, on the loop it is opened on.
 
-    `tell` takes what the person should know. `open` may be cancelled or fail at any moment: the next one goes on
-    where it was.
+    `tell` takes what the person should know. `model` is the one that answers, "" for the configured one. `open` may be
+    cancelled or fail at any moment: the next one goes on where it was.
     """
 
     setup: Setup
@@ -51,10 +51,11 @@ class Talk:
     tell: Callable[[Event], None]
     conversation: Conversation | None = None
     models: Models | None = None
+    record: SessionRecord | None = None
+    servers: Servers | None = None
+    model: str = ""
     _store: Store | None = None
-    _record: SessionRecord | None = None
     _config: Config | None = None
-    _servers: Servers | None = None
     _titled: bool = False
 
     async def open(self) -> Conversation:
@@ -66,14 +67,14 @@ class Talk:
             SessionNotFound: no session has the id that was given.
             StoreError: the store cannot be used.
         """
-        if self._record is None:
-            self._record = await self._find()
+        if self.record is None:
+            self.record = await self._find()
         if self._config is None:
-            self._config = self.setup.config(Path(self._record.cwd))
+            self._config = self.setup.config(Path(self.record.cwd))
         if self.models is None:
             self.models = await open_models(self.setup, self._config)
         if self.conversation is None:
-            self.conversation = await self._converse(self._record, self._config)
+            self.conversation = await self._converse(self.record, self._config)
         await self._equip(self.conversation, self._config)
         return self.conversation
 
@@ -81,7 +82,7 @@ class Talk:
         """What answers in an open conversation."""
         assert self.models is not None
         build_system = partial(build_system_prompt, home=self.setup.settings.home.config, tell=self.tell)
-        return replace(self.models.agent(self.models.endpoint.model), build_system=build_system)
+        return replace(self.models.agent(self.model or self.models.endpoint.model), build_system=build_system)
 
     def begin_title(self, prompt: str) -> None:
         """Call the session by the first words of its first prompt, as long as it has no title."""
@@ -98,15 +99,15 @@ class Talk:
 
     async def _equip(self, conversation: Conversation, config: Config) -> None:
         """Load the plugins and take in the MCP servers' tools: within a turn they stay the same."""
-        if self._servers is None:
+        if self.servers is None:
             for problem in (await asyncio.to_thread(LOADING)).problems:
                 self.tell(Notice("warning", "A plugin could not be loaded, and is not in force", problem))
             workspace = conversation.workspace
-            self._servers = Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
-            self._servers.use(())
-        for notice in await self._servers.join():
+            self.servers = Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
+            self.servers.use(())
+        for notice in await self.servers.join():
             self.tell(notice)
-        conversation.toolbox = self._servers.added_to(conversation.toolbox)
+        conversation.toolbox = self.servers.added_to(conversation.toolbox)
 
     async def aclose(self) -> None:
         """Close all of it; everything that was noted is kept."""
@@ -117,16 +118,18 @@ class Talk:
                 stack.push_async_callback(self.models.aclose)
             if self.conversation is not None:
                 stack.push_async_callback(self.conversation.workspace.aclose)
-            if self._servers is not None:
-                stack.push_async_callback(self._servers.close)
+            if self.servers is not None:
+                stack.push_async_callback(self.servers.close)
 
-    def _opened_store(self) -> Store:
+    @property
+    def store(self) -> Store:
+        """The person's sessions."""
         if self._store is None:
             self._store = Store(self.setup.settings.home.database)
         return self._store
 
     async def _find(self) -> SessionRecord:
-        store = self._opened_store()
+        store = self.store
         record = await store.find(self.session_id)
         if store.problem:
             log.warning("About the stored sessions: %s", store.problem)
@@ -139,7 +142,7 @@ class Talk:
         return record
 
     async def _converse(self, record: SessionRecord, config: Config) -> Conversation:
-        store = self._opened_store()
+        store = self.store
         for name in config.key_variables:
             withhold(name)
         protect(self.setup.settings.home.config, self.setup.settings.home.state)

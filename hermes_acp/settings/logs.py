@@ -45,7 +45,12 @@ class _File(logging.FileHandler):
 
 def start_logging(settings: Settings) -> None:
     """Send the log where the settings say; to standard error when the file cannot be written."""
-    handler, problem = _handler(settings)
+    log_to(settings, logging.StreamHandler(sys.stderr))
+
+
+def log_to(settings: Settings, screen: logging.Handler) -> None:
+    """As `start_logging`, but what would go to standard error goes to `screen`."""
+    handler, problem = _handler(settings, screen)
     handler.setFormatter(_Masking())
     keep_out(*_keys(settings))
     logging.basicConfig(level=settings.log.level.upper(), handlers=[handler], force=True)
@@ -58,13 +63,13 @@ def keep_out(*secrets: str) -> None:
     _secrets.update(secret for secret in secrets if len(secret) >= _SHORTEST_SECRET)
 
 
-def _handler(settings: Settings) -> tuple[logging.Handler, str]:
+def _handler(settings: Settings, screen: logging.Handler) -> tuple[logging.Handler, str]:
     if settings.log.file is None:
-        return logging.StreamHandler(sys.stderr), ""
+        return screen, ""
     try:
         return _File(settings.log.file, encoding="utf-8"), ""
     except OSError as error:
-        return logging.StreamHandler(sys.stderr), f"The log cannot go to {settings.log.file}: {error.strerror}."
+        return screen, f"The log cannot go to {settings.log.file}: {error.strerror}."
 
 
 def _keys(settings: Settings) -> Iterator[str]:

@@ -1,0 +1,1 @@
+"""The face in the terminal: a conversation that is typed and streamed."""

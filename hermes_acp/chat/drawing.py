@@ -1,0 +1,237 @@
+"""What a conversation looks like in a terminal: text with escape codes of our own, and of nobody else."""
+
+from __future__ import annotations
+
+import difflib
+import io
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown
+from rich.padding import Padding
+from rich.syntax import Syntax
+from rich.text import Text
+from rich.theme import Theme
+
+from hermes_acp.cards import Diff, ToolResult
+from hermes_acp.events import PlanEntry, Severity
+from hermes_acp.host import ApprovalRequest
+from hermes_acp.text import clean, plain, shorten, visible
+
+WIDEST = 120
+"""Columns: longer lines are hard to read."""
+
+_C1 = re.compile("[\x80-\x9f]")
+_CODES = re.compile(r"\x1b\[[\d;]*m")
+_TRAILING = re.compile(r"[ ]+((?:\x1b\[[\d;]*m)*)$", re.MULTILINE)
+_THEME = Theme(
+    {
+        "markdown.code": "cyan",
+        "markdown.h1": "bold",
+        "markdown.h2": "bold",
+        "markdown.link": "cyan",
+        "markdown.link_url": "cyan",
+        "markdown.item.bullet": "bold",
+        "markdown.item.number": "bold",
+        "prompt": "bold",
+        "quiet": "dim",
+        "thought": "dim italic",
+        "good": "green",
+        "bad": "red",
+        "asking": "yellow",
+        "place": "cyan",
+    }
+)
+_SEVERITY: dict[Severity, str] = {"info": "quiet", "warning": "asking", "error": "bad"}
+_PLAN = {"completed": ("✓", "good"), "in_progress": ("▸", "bold"), "pending": ("○", ""), "cancelled": ("✗", "quiet")}
+_CONTEXT = 3
+_FIRST_LINE = 200
+_NO_END = "(no newline at the end)"
+
+
+def printable(text: str) -> str:
+    """Text of a model or a program without anything that a terminal would obey."""
+    return _C1.sub("", plain(clean(text)).replace("\r\n", "\n").replace("\r", "\n"))
+
+
+class _PlainHeading(Heading):
+    """A heading at the left margin, without a frame."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        self.text.justify = "left"
+        yield self.text
+
+
+class _PlainCode(CodeBlock):
+    """A code block without a background, so that pieces of one follow each other unseen."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        code = str(self.text).rstrip("\n")
+        syntax = Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True, background_color="default")
+        yield Padding(syntax, (0, 0, 0, 2))
+
+
+class _Markdown(Markdown):
+    elements: ClassVar = {
+        **Markdown.elements,
+        "heading_open": _PlainHeading,
+        "fence": _PlainCode,
+        "code_block": _PlainCode,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Pen:
+    """Draws in so many columns, with colours or without any."""
+
+    width: int
+    colour: bool = True
+
+    def markdown(self, text: str) -> str:
+        """A passage of the answer."""
+        drawn = self._draw(_Markdown(printable(text), code_theme="ansi_dark", hyperlinks=False))
+        lines = drawn.split("\n")
+        shown = [at for at, line in enumerate(lines) if _CODES.sub("", line).strip()]
+        return "".join(f"{line}\n" for line in lines[shown[0] : shown[-1] + 1]) if shown else ""
+
+    def said(self, text: str) -> str:
+        """What the person said."""
+        return self._draw(_hung("› ", printable(text), "prompt"))
+
+    def quiet(self, text: str) -> str:
+        """A remark."""
+        return self._draw(Text(printable(text), "quiet"))
+
+    def thought(self, text: str) -> str:
+        """A piece of what the model thinks."""
+        return self._draw(Text(printable(text), "thought"))
+
+    def notice(self, severity: Severity, title: str, text: str = "") -> str:
+        """Something that the person should know."""
+        words = f"{printable(title)}: {printable(text)}" if text else printable(title)
+        return self._draw(_hung("! ", words, _SEVERITY[severity]))
+
+    def plan(self, entries: Iterable[PlanEntry]) -> str:
+        """The list of tasks."""
+        return self._draw(*(_task(entry) for entry in entries))
+
+    def outcome(self, title: str, result: ToolResult, seconds: float) -> str:
+        """One line for a call that has ended."""
+        mark, style = ("✗", "bad") if result.is_error else ("✓", "good")
+        line = Text.assemble((f"{mark} ", style), visible(title).replace("\n", " ⏎ "))
+        for word in _remarks(result, seconds):
+            line.append(f" · {word}", "quiet")
+        line.truncate(self.width, overflow="ellipsis")
+        return self._draw(line)
+
+    def output(self, text: str, lines: int) -> str:
+        """The last lines of a program's output."""
+        last = [line for line in printable(text).splitlines() if line.strip()][-lines:]
+        return self._draw(*(self._cut(Text(f"  │ {line.expandtabs(4)}", "quiet")) for line in last))
+
+    def diffs(self, diffs: Iterable[Diff], root: str, most: int = 0) -> str:
+        """Edits as unified diffs, at most so many lines each (0: all of them)."""
+        return "".join(self._draw(*_diff(diff, root, most)) for diff in diffs)
+
+    def request(self, request: ApprovalRequest, root: str) -> str:
+        """Exactly what permission is asked for, with nothing hidden."""
+        parts: list[RenderableType] = [
+            Text(f"? {visible(request.title)}" if not request.command else "? Run", "asking")
+        ]
+        if request.effect in ("call", "query"):
+            written = json.dumps(dict(request.arguments), ensure_ascii=False, indent=2, default=str)
+            parts.append(_block(visible(written)))
+        elif request.command and not request.diffs:
+            parts += [_block(visible(request.command)), Text(f"  in {visible(request.cwd)}", "quiet")]
+        parts.append(Padding(Text(visible(request.reason), "quiet"), (0, 0, 0, 2)))
+        if request.always:
+            parts.append(
+                Padding(Text(f"“session” and “always” mean {visible(request.always)}.", "quiet"), (0, 0, 0, 2))
+            )
+        return self.diffs(request.diffs, root) + self._draw(*parts)
+
+    def question(self, text: str, choices: Sequence[str]) -> str:
+        """A question with numbered choices."""
+        numbered = [_hung(f"  {number} ", visible(choice), "") for number, choice in enumerate(choices, 1)]
+        return self._draw(_hung("? ", visible(text), "asking"), *numbered)
+
+    def _draw(self, *parts: RenderableType) -> str:
+        file = io.StringIO()
+        console = Console(
+            file=file,
+            width=max(self.width, 10),
+            force_terminal=self.colour,
+            color_system="standard" if self.colour else None,
+            no_color=not self.colour,
+            theme=_THEME,
+            highlight=False,
+            emoji=False,
+            markup=False,
+            legacy_windows=False,
+        )
+        for part in parts:
+            console.print(part)
+        return _TRAILING.sub(r"\1", file.getvalue())
+
+    def _cut(self, line: Text) -> Text:
+        line.truncate(self.width, overflow="ellipsis")
+        return line
+
+
+def _hung(mark: str, text: str, style: str) -> RenderableType:
+    lines = text.rstrip("\n").split("\n")
+    return Text("\n".join([mark + lines[0], *(" " * len(mark) + line for line in lines[1:])]), style)
+
+
+def _block(text: str) -> RenderableType:
+    return Padding(Text(text.rstrip("\n").expandtabs(4), "bold", overflow="fold"), (0, 0, 0, 4))
+
+
+def _task(entry: PlanEntry) -> Text:
+    mark, style = _PLAN[entry.status]
+    return Text(f"  {mark} {' '.join(printable(entry.content).split())}", style)
+
+
+def _remarks(result: ToolResult, seconds: float) -> list[str]:
+    code = (result.raw or {}).get("exit_code")
+    remarks = [f"exit {code}"] if isinstance(code, int) and code else []
+    if result.is_error and not remarks:
+        shown = result.text if result.shown is None else result.shown
+        first = next((line for line in printable(shown).splitlines() if line.strip()), "")
+        remarks.append(shorten(first.strip(), _FIRST_LINE))
+    if seconds >= 1:
+        remarks.append(f"{seconds:.1f} s")
+    return [word for word in remarks if word]
+
+
+def _diff(diff: Diff, root: str, most: int) -> list[Text]:
+    old, new = _same_ends(diff.old_text or "", diff.new_text)
+    lines = list(difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""))[2:]
+    path = diff.path.removeprefix(f"{root}/") if root else diff.path
+    head = Text(f"  {visible(path)}{' (new)' if diff.old_text is None else ''}", "place")
+    if most and len(lines) > most:
+        lines = [*lines[:most], f"… {len(lines) - most} more lines"]
+    return [head, *(_diff_line(line) for line in lines)]
+
+
+def _same_ends(old: str, new: str) -> tuple[list[str], list[str]]:
+    """Both texts in lines; carriage returns that end every line of both are not shown."""
+    before, after = _lines(old), _lines(new)
+    if all(line.endswith("\r") for line in [*before, *after]):
+        return [line.removesuffix("\r") for line in before], [line.removesuffix("\r") for line in after]
+    return before, after
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text; that the last one has no end is a line too."""
+    *lines, last = text.split("\n")
+    return [*lines, last, _NO_END] if last else lines
+
+
+def _diff_line(line: str) -> Text:
+    style = {"+": "good", "-": "bad", "@": "place"}.get(line[:1], "quiet")
+    return Text(f"  {visible(line).expandtabs(4)}", style, overflow="fold")

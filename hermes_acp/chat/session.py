@@ -1,0 +1,150 @@
+"""The session that is talked in: opened when it is needed, the same as in every other face."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from hermes_acp.agent.abridging import for_replay
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
+from hermes_acp.agent.loop import Agent, TurnResult, run_turn
+from hermes_acp.agent.saved_turns import SavedTurns
+from hermes_acp.agent.transcript import with_ended_cards
+from hermes_acp.commands.options import Options, restore_options
+from hermes_acp.errors import CredentialsMissing
+from hermes_acp.events import Event, UserPrompted
+from hermes_acp.host import Host
+from hermes_acp.library.arguments import Setup
+from hermes_acp.library.talk import Talk
+from hermes_acp.mcp.servers import Servers
+from hermes_acp.messages import UserMessage
+
+REPLAYED_PROMPTS = 5
+"""So many prompts of a session that is gone on with are shown again, with what came after them."""
+
+
+@dataclass(slots=True)
+class ChatSession:
+    """A session as slash commands and turns see it.
+
+    `read` reads the settings anew when there was no model to talk to. `listed` are the chat's own commands, for lists
+    of all. `model_given`: whether a model was named for this chat, whatever the session had. `changed` is called when
+    an option has changed.
+    """
+
+    talk: Talk
+    host: Host
+    read: Callable[[], Setup]
+    listed: Sequence[CustomCommand] = ()
+    model_given: bool = False
+    changed: Callable[[], None] = lambda: None
+    _options: Options | None = None
+    _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def conversation(self) -> Conversation:
+        assert self.talk.conversation is not None
+        return self.talk.conversation
+
+    @property
+    def options(self) -> Options:
+        assert self._options is not None
+        return self._options
+
+    @property
+    def servers(self) -> Servers:
+        assert self.talk.servers is not None
+        return self.talk.servers
+
+    @property
+    def home(self) -> Path | None:
+        return self.talk.setup.settings.home.config
+
+    @property
+    def agent(self) -> Callable[[str], Agent]:
+        return lambda model: self.talk.agent()
+
+    @property
+    def folder(self) -> Path:
+        """Where the session works."""
+        return Path(self.talk.record.cwd) if self.talk.record else Path.cwd()
+
+    @property
+    def model(self) -> str:
+        """The model that answers, as far as it is known."""
+        return self._options.shown if self._options else self.talk.setup.settings.config.model.name
+
+    @property
+    def mode(self) -> str:
+        """The session's mode."""
+        return self._options.mode if self._options else self.talk.setup.settings.config.approvals.mode
+
+    async def open(self) -> None:
+        """Open it, unless it is open. Raises what `Talk.open` raises; the next call tries again."""
+        async with self._opening:
+            try:
+                conversation = await self.talk.open()
+            except CredentialsMissing:
+                self.talk.setup = self.read()
+                raise
+            if self._options is None:
+                self._options = self._restored(conversation)
+                self._warm()
+
+    async def answer(self, message: UserMessage, typed: UserMessage) -> TurnResult:
+        """Run one turn in the open session. Raises what `run_turn` raises."""
+        self.talk.begin_title(typed.text)
+        agent = self.talk.agent()
+        if not self.talk.setup.save_trajectories:
+            return await run_turn(agent, self.conversation, message, self.host, typed)
+        saved = SavedTurns(Path(), agent.provider.model)
+        return await saved.run(agent, self.conversation, message, self.host, typed)
+
+    async def choose(self, option: str, value: str) -> None:
+        self.options.set(option, value)
+        self._apply(self.options)
+        self.conversation.journal.update(options=self.options.values())
+        await self.conversation.journal.commit()
+        self.changed()
+
+    async def custom_commands(self) -> Sequence[CustomCommand]:
+        return [*self.listed, *await asyncio.to_thread(find_custom_commands, self.home)]
+
+    async def shown_before(self) -> tuple[list[Event], int]:
+        """What is to be shown again of an earlier session, and how many prompts before that are not."""
+        events = list(with_ended_cards(await self.talk.store.events(self.talk.session_id)))
+        prompts = [at for at, event in enumerate(events) if isinstance(event, UserPrompted)]
+        first = prompts[-REPLAYED_PROMPTS] if len(prompts) > REPLAYED_PROMPTS else 0
+        return list(for_replay(events[first:])), max(len(prompts) - REPLAYED_PROMPTS, 0)
+
+    def masked(self, text: str) -> str:
+        """The text without the key, should a server have repeated it."""
+        key = self.talk.models.endpoint.api_key if self.talk.models else ""
+        return text.replace(key, "[key]") if key else text
+
+    def switch(self, model: str) -> None:
+        """Another model answers from here on, in the place of the chosen one."""
+        if self._options is not None:
+            self._options.switch(model)
+
+    def _restored(self, conversation: Conversation) -> Options:
+        record, models = self.talk.record, self.talk.models
+        assert record is not None
+        assert models is not None
+        stored = {} if self.model_given else record.options
+        options = restore_options(models, {**stored, "mode": conversation.approvals.mode}, conversation.approvals.mode)
+        self._apply(options)
+        return options
+
+    def _apply(self, options: Options) -> None:
+        self.talk.model = options.model
+        self.conversation.approvals.mode = options.mode
+        self.conversation.answering = options.answering
+
+    def _warm(self) -> None:
+        models = self.talk.models
+        assert models is not None
+        models.warm(lambda: self.options.offer(models.names, models.endpoint.base_url))

@@ -1,0 +1,222 @@
+"""A chat from the first line to the last: what is typed, what the model is asked, what is drawn."""
+
+import asyncio
+import json
+
+import pytest
+
+from tests.chat.conftest import ALT_ENTER, CTRL_C, ENTER, KEY
+from tests.fakes.model_server import Call, Say, fail
+
+EDIT = Call("write_file", {"path": "a.txt", "content": "new\n"})
+PAST_THE_GUARD = 0.5
+
+
+async def test_an_answer_is_drawn_as_markdown(chat, model):
+    model.say("# Result\n\nIt is **four**.")
+    async with chat() as typist:
+        typist.type("What is 2 + 2?" + ENTER)
+        await typist.sees("› What is 2 + 2?", "Result", "It is four.")
+    [request] = model.requests
+    assert request.messages[-1]["content"] == "What is 2 + 2?"
+
+
+async def test_an_edit_is_shown_before_it_is_allowed(chat, model, project):
+    model.say(Say(calls=[EDIT]), "Done.")
+    async with chat() as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("a.txt (new)", "+new", "[y]es")
+        assert not (project / "a.txt").exists()
+        await asyncio.sleep(PAST_THE_GUARD)
+        typist.type("y")
+        await typist.sees("✓ ", "Done.")
+    assert (project / "a.txt").read_text() == "new\n"
+
+
+async def test_a_key_that_was_typed_before_the_question_came_decides_nothing(chat, model, project):
+    model.say(Say(calls=[EDIT]), "Not done.")
+    async with chat() as typist:
+        typist.type("Go." + ENTER + "yyyy")
+        await typist.sees("[y]es")
+        typist.type("y")
+        await asyncio.sleep(PAST_THE_GUARD)
+        assert not (project / "a.txt").exists()
+        typist.type("n")
+        await typist.sees("Not done.")
+    assert not (project / "a.txt").exists()
+
+
+async def test_a_rejection_takes_its_comment_to_the_model(chat, model, project):
+    model.say(Say(calls=[EDIT]), "I see.")
+    async with chat() as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("[c]omment")
+        await asyncio.sleep(PAST_THE_GUARD)
+        typist.type("c")
+        await typist.sees("why not ›")
+        typist.type("Use b.txt" + ENTER)
+        await typist.sees("I see.")
+    [result] = [each for each in model.requests[1].messages if each["role"] == "tool"]
+    assert "Use b.txt" in result["content"]
+    assert not (project / "a.txt").exists()
+
+
+async def test_always_writes_a_rule_and_asks_no_more(chat, model, home):
+    line = "touch b.txt"
+    model.say(Say(calls=[Call("terminal", {"command": line})]), "One.")
+    model.say(Say(calls=[Call("terminal", {"command": line})]), "Two.")
+    async with chat() as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("? Run", line, "[a]lways")
+        await asyncio.sleep(PAST_THE_GUARD)
+        typist.type("a")
+        await typist.sees("One.")
+        typist.type("Again." + ENTER)
+        await typist.sees("Two.")
+    assert line in (home / "config.toml").read_text("utf-8")
+
+
+async def test_ctrl_c_at_a_question_ends_the_turn(chat, model, project):
+    model.say(Say(calls=[EDIT]))
+    async with chat() as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("[y]es")
+        typist.type(CTRL_C)
+        await typist.sees("Interrupted.")
+    assert len(model.requests) == 1
+    assert not (project / "a.txt").exists()
+
+
+async def test_ctrl_c_interrupts_the_turn_and_the_chat_goes_on(chat, model):
+    model.say(Say("One two three", ending="stall"), "Here again.")
+    async with chat() as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("One two three")
+        typist.type(CTRL_C)
+        await typist.sees("Interrupted.", "Ctrl-C again leaves")
+        typist.type("Still there?" + ENTER)
+        await typist.sees("Here again.")
+
+
+async def test_what_is_typed_in_a_turn_interrupts_it(chat, model):
+    model.say(Say("First", ending="stall"), "Second answer.")
+    async with chat() as typist:
+        typist.type("One." + ENTER)
+        await typist.sees("First")
+        typist.type("Two." + ENTER)
+        await typist.sees("Interrupted.", "› Two.", "Second answer.")
+
+
+async def test_what_is_typed_in_a_turn_waits_where_that_is_wanted(chat, model):
+    model.say(Say("First " * 5, token_delay=0.1), "Second answer.")
+    async with chat(busy_prompt="queue") as typist:
+        typist.type("One." + ENTER)
+        await typist.sees("First")
+        typist.type("Two." + ENTER)
+        await typist.sees("First First First First First", "› Two.", "Second answer.")
+    assert "Interrupted." not in typist.shown
+
+
+async def test_a_question_with_choices_takes_a_number_or_words(chat, model):
+    ask = Say(calls=[Call("clarify", {"question": "Which colour?", "choices": ["red", "blue"]})])
+    model.say(ask, "Blue it is.", ask, "Green it is.")
+    async with chat() as typist:
+        typist.type("Paint." + ENTER)
+        await typist.sees("Which colour?", "1 red", "2 blue")
+        typist.type("2" + ENTER)
+        await typist.sees("Blue it is.")
+        typist.type("Again." + ENTER)
+        await typist.sees("Which colour?")
+        typist.type("green" + ENTER)
+        await typist.sees("Green it is.")
+    answers = [each["content"] for each in model.requests[-1].messages if each["role"] == "tool"]
+    assert answers == ["blue", "green"]
+
+
+async def test_a_failure_is_one_line_without_the_key_and_the_chat_goes_on(chat, model):
+    model.say(fail(400, f"No such thing, {KEY}"), "Better.")
+    async with chat() as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("! ", "No such thing")
+        typist.type("Again." + ENTER)
+        await typist.sees("Better.")
+    assert KEY not in typist.raw
+
+
+async def test_without_a_model_the_chat_says_what_to_do_and_goes_on(chat, project):
+    async with chat(model=None, base_url=None, api_key=None) as typist:
+        await typist.sees("hermes-acp-agent setup")
+        typist.type("Hello?" + ENTER)
+        await typist.sees("› Hello?", "hermes-acp-agent setup")
+
+
+async def test_lines_are_added_with_alt_enter_and_kept_in_the_paste(chat, model):
+    model.say("Four lines.")
+    async with chat() as typist:
+        typist.type("one" + ALT_ENTER + "two\x1b[200~\nthree\r\nfour\x1b[201~" + ENTER)
+        await typist.sees("four", "Four lines.")
+    assert model.requests[0].messages[-1]["content"] == "one\ntwo\nthree\nfour"
+
+
+@pytest.mark.parametrize("hostile", ["\x1b]0;owned\x07", "\x1b[2J", "\x9b31m", "\x1b[?1049h", "a\rb\x08\x08"])
+async def test_no_escape_code_of_a_model_reaches_the_terminal(chat, model, hostile):
+    model.say(f"before {hostile} after")
+    async with chat() as typist:
+        before = typist.raw.count("\x1b[2J")
+        typist.type("Go." + ENTER)
+        await typist.sees("before", "after")
+        assert typist.raw.count("\x1b[2J") == before
+        for code in ("owned", "\x9b", "\x1b[?1049h", "\x08\x08"):
+            assert code not in typist.raw or code == "\x08\x08"
+
+
+async def test_an_earlier_session_is_listed_chosen_and_gone_on_with(chat, model):
+    model.say("The word is heron.")
+    async with chat() as typist:
+        typist.type("Remember heron." + ENTER)
+        await typist.sees("The word is heron.")
+    model.say("You said heron.")
+    async with chat() as typist:
+        typist.type("/resume" + ENTER)
+        await typist.sees("Which session?", "Remember heron.")
+        typist.type("1" + ENTER)
+        await typist.sees("› Remember heron.", "The word is heron.", "You go on from here.")
+        typist.type("What did I say?" + ENTER)
+        await typist.sees("You said heron.")
+    said = [each["content"] for each in model.requests[-1].messages if each["role"] == "user"]
+    assert said == ["Remember heron.", "What did I say?"]
+
+
+async def test_commands_answer_without_the_model(chat, model):
+    async with chat() as typist:
+        typist.type("/help" + ENTER)
+        await typist.sees("/compact", "/resume", "/quit")
+        typist.type("/mode plan" + ENTER)
+        await typist.sees("The mode is now plan", "fake-model · plan")
+    assert model.requests == []
+
+
+async def test_what_was_typed_is_kept_for_its_owner_alone(chat, model, home):
+    async with chat() as typist:
+        typist.type("Hello é." + ENTER)
+        await typist.sees("› Hello é.")
+    path = home / "chat-history.jsonl"
+    assert [json.loads(line) for line in path.read_text("utf-8").splitlines()] == ["Hello é."]
+    assert path.stat().st_mode & 0o777 == 0o600
+    async with chat() as typist:
+        typist.type("\x1b[A")
+        await typist.sees("Hello é.")
+        typist.type(CTRL_C)
+
+
+async def test_a_file_that_is_named_goes_with_the_message(chat, model, project):
+    (project / "a b.md").write_text("heron\n")
+    (project / ".env").write_text("SECRET=heron2\n")
+    model.say("I have read it.")
+    async with chat() as typist:
+        typist.type('Read @"a b.md" and @.env please' + ENTER)
+        await typist.sees("› Read", "I have read it.")
+    [request] = model.requests
+    sent = json.dumps(request.messages)
+    assert "heron\\n" in sent
+    assert "heron2" not in sent
