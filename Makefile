@@ -3,7 +3,7 @@
 PYTHON_OF_VENV = .venv/bin/python
 INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check --use-pep517 -c constraints.txt
 
-.PHONY: check test demo bench soak fuzz lint constraints clean
+.PHONY: check test demo bench soak fuzz lint constraints clean vscode vscode-package
 
 # Lint, types, layers and the fast tests.
 check: lint
@@ -34,6 +34,16 @@ EXAMPLES = 2000
 fuzz: .venv/development
 	HERMES_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTHON_OF_VENV) -m pytest -m slow tests/fuzz tests/tools/safety --timeout 0 -x
 
+# The extension for VS Code: types, lint, its tests with the real agent and in a real browser.
+VSCODE = editors/vscode-client
+NPM_OF_VSCODE = $(PYTHON_OF_VENV) scripts/npm.py $(VSCODE)
+vscode: $(VSCODE)/node_modules/.installed
+	$(NPM_OF_VSCODE) run --silent check
+
+# The file that VS Code installs: editors/vscode-client/dist/hermes-acp.vsix.
+vscode-package: $(VSCODE)/node_modules/.installed
+	$(NPM_OF_VSCODE) run --silent package
+
 lint: .venv/development
 	$(PYTHON_OF_VENV) -m ruff check .
 	$(PYTHON_OF_VENV) -m ruff format --check .
@@ -50,7 +60,7 @@ constraints:
 	  build/constraints/bin/python -m pip freeze --all | grep -vE '^(pip|hermes-acp-agent)( |==)'; } > constraints.txt
 
 clean:
-	rm -rf .venv build tests/clients/node_modules
+	rm -rf .venv build tests/clients/node_modules $(VSCODE)/node_modules $(VSCODE)/dist
 
 .venv/runtime: pyproject.toml constraints.txt scripts/venv.sh
 	@sh scripts/venv.sh
@@ -69,3 +79,7 @@ tests/clients/node_modules/.installed: tests/clients/package-lock.json .venv/dev
 	@echo "Installing the npm client of the tests …"
 	@$(PYTHON_OF_VENV) scripts/npm.py tests/clients ci --ignore-scripts --no-audit --no-fund --loglevel=error \
 	  && touch $@ || echo "The npm client could not be installed (is there a network?): its test cannot run."
+
+$(VSCODE)/node_modules/.installed: $(VSCODE)/package-lock.json .venv/development
+	@echo "Installing what the extension is built with …"
+	@$(NPM_OF_VSCODE) ci --ignore-scripts --no-audit --no-fund --loglevel=error && touch $@

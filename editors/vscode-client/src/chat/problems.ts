@@ -1,0 +1,30 @@
+/** What stands in the way, and the buttons that help. */
+
+import type { AuthMethod } from "@agentclientprotocol/sdk";
+import { failureOf } from "../wire/failure.ts";
+import type { Problem } from "./store.ts";
+
+const RETRY = { id: "retry", title: "Try Again" };
+const SETTINGS = { id: "settings", title: "Open the Settings" };
+const LOG = { id: "log", title: "Show the Log" };
+
+/** The problem that an error is, with an action for each way to sign in. */
+export function problemOf(error: unknown, authMethods: readonly AuthMethod[] | undefined): Problem {
+  const failure = failureOf(error);
+  switch (failure.kind) {
+    case "missing":
+      return {
+        text: `${failure.text}\nInstall the agent, or name its absolute path in the setting hermes-acp.command.`,
+        actions: [SETTINGS, { id: "install", title: "How to Install" }, RETRY],
+      };
+    case "signedOut":
+      return { text: `Not signed in: ${failure.text}`, actions: [...signIns(authMethods ?? []), RETRY] };
+    case "gone":
+    case "error":
+      return { text: failure.text, actions: [RETRY, SETTINGS, LOG] };
+  }
+}
+
+function signIns(authMethods: readonly AuthMethod[]): Problem["actions"] {
+  return authMethods.map((method) => ({ id: `auth:${method.id}`, title: method.name }));
+}

@@ -1,0 +1,41 @@
+/** The buttons of a problem: each does what helps against it. */
+
+import * as vscode from "vscode";
+import type { Chat } from "../chat/chat.ts";
+import { launch } from "./settings.ts";
+import { signInByTerminal } from "./signIn.ts";
+
+const GUIDE = "https://github.com/hermes-acp/hermes-acp#readme";
+
+export interface Solving {
+  readonly chat: Chat;
+  readonly log: vscode.OutputChannel;
+  /** Begins where the problem stopped it. */
+  again(): Promise<void>;
+}
+
+/** Does what a button of a problem says. */
+export async function solve(solving: Solving, action: string): Promise<void> {
+  if (action.startsWith("auth:")) await signIn(solving, action.slice("auth:".length));
+  else await ACTIONS[action]?.(solving);
+}
+
+const ACTIONS: Readonly<Record<string, (solving: Solving) => unknown>> = {
+  retry: ({ again }) => again(),
+  settings: () => vscode.commands.executeCommand("workbench.action.openSettings", "hermes-acp"),
+  install: () => vscode.env.openExternal(vscode.Uri.parse(GUIDE)),
+  log: ({ log }) => { log.show(); },
+  trust: () => vscode.commands.executeCommand("workbench.trust.manage"),
+};
+
+async function signIn({ chat, again }: Solving, methodId: string): Promise<void> {
+  const done = await chat.attempt(async () => {
+    const { about } = await chat.link.connection();
+    const method = about.authMethods?.find((each) => each.id === methodId);
+    if (!method) throw new Error("The agent does not offer this way to sign in any more");
+    if (await signInByTerminal(method, launch())) await chat.link.stop();
+    else await chat.authenticate(methodId);
+    return true;
+  });
+  if (done) await again();
+}
