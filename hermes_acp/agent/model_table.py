@@ -34,13 +34,19 @@ class Prices:
     input: Tiers
     output: Tiers
     cached: Tiers = ()
+    kept: Tiers = ()
 
     def cost(self, usage: Usage) -> float:
         """US dollars of one model call."""
         at = usage.input
-        cached = _at(self.cached, at) if self.cached else _at(self.input, at)
-        fresh = max(usage.input - usage.cached, 0) * _at(self.input, at)
-        return (fresh + usage.cached * cached + usage.output * _at(self.output, at)) / _MILLION
+        fresh = max(usage.input - usage.cached - usage.kept, 0)
+        counted = (
+            (fresh, self.input),
+            (usage.cached, self.cached or self.input),
+            (usage.kept, self.kept or self.input),
+            (usage.output, self.output),
+        )
+        return sum(tokens * _at(tiers, at) for tokens, tiers in counted) / _MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,10 +94,10 @@ def _row(rows: Mapping[str, list[Any]], name: str) -> list[Any] | None:
 
 
 def _prices(row: list[Any]) -> Prices | None:
-    _, prompt, output, cached, _ = row
+    _, prompt, output, cached, kept = row
     if prompt is None or output is None:
         return None
-    return Prices(_tiers(prompt), _tiers(output), _tiers(cached))
+    return Prices(_tiers(prompt), _tiers(output), _tiers(cached), _tiers(kept))
 
 
 def _tiers(price: Any) -> Tiers:

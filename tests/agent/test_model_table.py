@@ -33,4 +33,6 @@ def test_a_call_costs_what_its_tokens_do():
     prices = Prices(input=((0, 2.0), (1000, 4.0)), output=((0, 10.0),), cached=((0, 0.5),))
     assert prices.cost(Usage(input=900, output=100, cached=400)) == pytest.approx((500 * 2 + 400 * 0.5 + 1000) / 1e6)
     assert prices.cost(Usage(input=1000, output=0)) == pytest.approx(4000 / 1e6)
+    keeping = Prices(input=((0, 2.0),), output=((0, 1.0),), cached=((0, 0.2),), kept=((0, 2.5),))
+    assert keeping.cost(Usage(input=100, cached=50, kept=30)) == pytest.approx((20 * 2 + 50 * 0.2 + 30 * 2.5) / 1e6)
     assert Prices(input=((0, 2.0),), output=((0, 1.0),)).cost(Usage(input=10, cached=10)) == pytest.approx(20 / 1e6)

@@ -156,6 +156,7 @@ class MessagesDecoder:
             output=counts["output_tokens"],
             cached=counts["cache_read_input_tokens"],
             reasoning=counts["thinking_tokens"],
+            kept=counts["cache_creation_input_tokens"],
         )
 
     def _opaque(self) -> Opaque | None:

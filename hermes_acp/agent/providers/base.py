@@ -15,13 +15,15 @@ Finish = Literal["stop", "tool_calls", "length", "refusal"]
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one model call. `input` counts everything sent, `cached` the part of it read from a cache;
-    `output` counts everything written, `reasoning` the part of it that was thought."""
+    """Tokens of one model call. `input` counts everything sent, `cached` the part of it read from a cache
+    and `kept` the part written to one; `output` counts everything written, `reasoning` the part of it that was
+    thought."""
 
     input: int = 0
     output: int = 0
     cached: int = 0
     reasoning: int = 0
+    kept: int = 0
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -29,6 +31,7 @@ class Usage:
             self.output + other.output,
             self.cached + other.cached,
             self.reasoning + other.reasoning,
+            self.kept + other.kept,
         )
 
 

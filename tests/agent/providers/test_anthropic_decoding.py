@@ -193,7 +193,7 @@ async def test_what_was_cached_is_counted_as_input_too(server, provider):
     began = {"type": "message_start", "message": {**BEGIN["message"], "usage": first}}
     ended = {"output_tokens": 20, "output_tokens_details": {"thinking_tokens": 8}}
     server.say(raw(began, *text(0, "hi"), *end(**ended)))
-    assert (await ask(provider)).reply.usage == Usage(input=115, output=20, cached=100, reasoning=8)
+    assert (await ask(provider)).reply.usage == Usage(input=115, output=20, cached=100, reasoning=8, kept=5)
 
 
 async def test_counts_that_come_last_or_are_null_are_understood(say):
