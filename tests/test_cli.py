@@ -14,11 +14,14 @@ import time
 import tomllib
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from hermes_acp.cli.main import COMMANDS
 from tests.fakes.local_server import LocalServer, lmstudio, ollama
+from tests.fakes.model_server import ModelServer
+from tests.fakes.replies import fail
 
 WITHOUT_KEYRING = {"PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
 """How a person disables it, so that no test touches the one of this machine."""
@@ -49,6 +52,11 @@ def hermes(home, *arguments, answers="", **more):
     )
 
 
+def doctor(home, *arguments, **more):
+    """The doctor's report where no model's server may be asked."""
+    return hermes(home, "doctor", "--offline", *arguments, **more)
+
+
 def report(done):
     """The lines of the doctor by name."""
     found = {}
@@ -74,12 +82,13 @@ def test_the_version_and_the_help(home):
     ("arguments", "reason"),
     [
         (["doktor"], "did you mean doctor?"),
-        (["xyzzy"], "see hermes-acp --help"),
+        (["xyzzy"], "see python -m hermes_acp --help"),
         (["--modell", "x"], "--modell"),
         (["doctor", "--foo"], "--foo"),
         (["doctor", "extra"], "extra"),
         (["doctor", "--model"], "--model"),
         (["--model", "x", "demo"], "after its name"),
+        (["doctor", "--editor", "notepad"], "'zed', 'nvim', 'vscode', 'emacs', 'jetbrains'"),
     ],
 )
 def test_arguments_that_mean_nothing_are_one_clear_line(home, arguments, reason):
@@ -88,6 +97,14 @@ def test_arguments_that_mean_nothing_are_one_clear_line(home, arguments, reason)
     [line] = done.stderr.decode().splitlines()
     assert line.startswith("hermes-acp: ")
     assert reason in line
+
+
+@pytest.mark.parametrize("script", ["hermes-acp", "hermes-acp-agent"])
+@pytest.mark.parametrize("command", ["", "doctor", "chat", "demo", "trajectories"])
+def test_usage_has_the_name_that_was_typed(home, script, command):
+    arguments = [*filter(None, [command]), "--help"]
+    done = subprocess.run([SCRIPTS / script, *arguments], env=environment(home), capture_output=True, timeout=30)
+    assert done.stdout.decode().startswith(f"usage: {script} {command}".rstrip() + " ")
 
 
 def test_plain_on_a_terminal_prints_help(home):
@@ -123,6 +140,7 @@ def test_the_doctor_without_anything_says_what_to_do(home):
     [(state, text)] = found["model"]
     assert state == "missing"
     assert "hermes-acp-agent setup" in text
+    assert "server" not in found
     assert found["sessions"] == [("ok", f"0 in {home / 'sessions.db'}")]
     assert list(home.iterdir()) == []
 
@@ -133,7 +151,7 @@ def test_the_doctor_lists_the_rules(home):
 
 
 def test_the_doctor_names_keys_without_their_values(home):
-    done = hermes(home, "doctor", OPENAI_API_KEY="sk-SECRET-1", HERMES_ACP_API_KEY="sk-SECRET-2")
+    done = doctor(home, OPENAI_API_KEY="sk-SECRET-1", HERMES_ACP_API_KEY="sk-SECRET-2")
     assert done.returncode == 0
     assert b"SECRET" not in done.stdout + done.stderr
     found = report(done)
@@ -157,7 +175,7 @@ enabled = false
 """,
         encoding="utf-8",
     )
-    done = hermes(home, "doctor", HERMES_ACP_API_KEY="sk-SECRET-3")
+    done = doctor(home, HERMES_ACP_API_KEY="sk-SECRET-3")
     assert b"SECRET" not in done.stdout + done.stderr
     missing = "gone: The command 'no-such-program-anywhere' was not found on PATH, or is no program."
     assert report(done)["mcp"] == [
@@ -189,7 +207,7 @@ fallback = [{{ provider = "vllm", model = "x", api_key_env = "SPARE_KEY" }}]
 """,
         encoding="utf-8",
     )
-    done = hermes(home, "doctor", SPARE_KEY="sk-SECRET-1")
+    done = doctor(home, SPARE_KEY="sk-SECRET-1")
     assert done.returncode == 0
     assert b"SECRET" not in done.stdout + done.stderr
     found = report(done)
@@ -220,13 +238,16 @@ async def test_the_doctor_tells_of_model_servers_on_this_machine(home):
         done = await asyncio.to_thread(hermes, home, "doctor", HERMES_ACP_LOCAL_SERVERS=places)
         assert report(done)["model"][0][0] == "missing"
         before = len(first.asked)
-        await asyncio.to_thread(hermes, home, "doctor", HERMES_ACP_LOCAL_SERVERS=places, OPENAI_API_KEY="sk-x")
+        await asyncio.to_thread(doctor, home, HERMES_ACP_LOCAL_SERVERS=places, OPENAI_API_KEY="sk-x")
         assert len(first.asked) == before
 
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--provider", "ollama", "doctor", "--model", "qwen"], ["doctor", "--provider=ollama", "--model=qwen"]],
+    [
+        ["--provider", "ollama", "doctor", "--model", "qwen", "--offline"],
+        ["doctor", "--offline", "--provider=ollama", "--model=qwen"],
+    ],
 )
 def test_the_doctor_takes_settings_before_and_after_its_name(home, arguments):
     done = hermes(home, *arguments)
@@ -234,9 +255,86 @@ def test_the_doctor_takes_settings_before_and_after_its_name(home, arguments):
     assert report(done)["model"][0][1].startswith("qwen of ollama at http://127.0.0.1:11434/v1")
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--provider", "foo", "--model", "m"], "model.provider: there is no 'foo' (known are openai, openrouter,"),
+        (["--provider", "olama", "--model", "m"], "(did you mean ollama?)"),
+        (["--provider", "ollama"], "model.name: no model is named for the provider ollama: say which (--model NAME,"),
+        (["--provider", "custom", "--model", "m"], "the provider custom needs one (--base-url URL"),
+    ],
+)
+def test_what_is_missing_is_told_with_its_cure(home, arguments, text):
+    [(state, said)] = report(doctor(home, *arguments))["model"]
+    assert state == "missing"
+    assert text in said
+
+
+async def knock(home, server, *arguments, **more):
+    options = ["--provider", "custom", "--model", "fake-model", "--base-url", server.url, *arguments]
+    done = await asyncio.to_thread(hermes, home, "doctor", *options, HERMES_ACP_API_KEY="sk-SECRET", **more)
+    assert b"SECRET" not in done.stdout + done.stderr
+    return done.returncode, report(done).get("server")
+
+
+async def test_the_doctor_knocks_at_the_models_server_once(home):
+    async with ModelServer() as server:
+        assert await knock(home, server) == (0, [("ok", f"{server.url} answers, and has fake-model")])
+        assert (server.listed, server.requests) == (1, [])
+        assert await knock(home, server, "--offline") == (0, None)
+        assert server.listed == 1
+        server.models = ("another",)
+        status, [(state, text)] = await knock(home, server)
+        assert (status, state) == (0, "note")
+        assert "fake-model is not in its list" in text
+
+
+async def test_the_doctor_tells_of_a_key_that_is_refused_without_asking_twice(home):
+    async with ModelServer() as server:
+        server.list_answer = fail(401, "Incorrect API key provided: sk-SECRET", code="invalid_api_key")
+        status, [(state, text)] = await knock(home, server)
+        assert (status, state) == (1, "missing")
+        assert text.startswith(f"{server.url} refuses the key found in HERMES_ACP_API_KEY: ")
+        assert server.listed == 1
+
+
+async def test_the_doctor_tells_of_a_server_that_is_not_there(home):
+    async with ModelServer() as server:
+        url = server.url
+    status, [(state, text)] = await knock(home, server := SimpleNamespace(url=url))
+    assert (status, state) == (1, "missing")
+    assert text.startswith(f"{server.url} is not there: ")
+
+
+@pytest.mark.slow
+async def test_the_doctor_waits_three_seconds_for_a_server_that_says_nothing(home):
+    async with LocalServer({}, delay=60.0) as server:
+        status, [(state, text)] = await knock(home, server)
+        assert (status, state) == (1, "missing")
+        assert "no answer for 3 seconds" in text
+
+
+async def test_the_doctor_does_not_mind_a_server_without_a_list(home):
+    async with LocalServer({}) as server:
+        status, [(state, text)] = await knock(home, server)
+        assert (status, state) == (0, "note")
+        assert "answers, but lists no models" in text
+
+
+def test_the_doctor_shows_an_editors_entry_alone_with_paths_that_are_there(home):
+    done = hermes(home, "doctor", "--editor", "zed")
+    assert done.returncode == 0
+    entry = json.loads(done.stdout)["agent_servers"]["Hermes ACP"]
+    hello = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": 1}}
+    command = [entry["command"], *entry["args"]]
+    ran = subprocess.run(command, input=json.dumps(hello).encode() + b"\n", env={}, capture_output=True, timeout=30)
+    assert json.loads(ran.stdout)["result"]["agentInfo"]["name"] == "hermes-acp"
+    assert b"settings.json" in done.stderr
+
+
 def test_the_doctor_shows_errors_of_the_file_and_goes_on(home):
     (home / "config.toml").write_text('[model]\nnmae = "x"\n', encoding="utf-8")
-    done = hermes(home, "doctor", OPENAI_API_KEY="sk-x")
+    done = doctor(home, OPENAI_API_KEY="sk-x")
     assert done.returncode == 1
     found = report(done)
     assert found["settings"][0][0] == "missing"
@@ -268,7 +366,7 @@ def test_the_doctor_looks_at_the_database_without_changing_it(home):
 
 def test_the_doctor_tells_of_a_logout(home):
     (home / "signed-out").touch()
-    done = hermes(home, "doctor", OPENAI_API_KEY="sk-x")
+    done = doctor(home, OPENAI_API_KEY="sk-x")
     assert done.returncode == 1
     assert report(done)["login"][0][0] == "missing"
 
@@ -300,12 +398,13 @@ def test_setup_stores_what_was_answered_and_the_doctor_finds_it(home):
     done = hermes(home, "setup", answers="openai\n\nmy-model\nsk-SECRET\n")
     assert done.returncode == 0, done.stderr
     assert b"SECRET" not in done.stdout + done.stderr
+    assert b"Next: `python -m hermes_acp doctor`" in done.stdout
     config = tomllib.loads((home / "config.toml").read_text(encoding="utf-8"))
     assert config == {"model": {"provider": "openai", "name": "my-model"}}
     file = home / "credentials.json"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert json.loads(file.read_text(encoding="utf-8"))["keys"] == {"https://api.openai.com:443": "sk-SECRET"}
-    done = hermes(home, "doctor")
+    done = doctor(home)
     assert done.returncode == 0
     assert b"SECRET" not in done.stdout
     assert report(done)["model"][0][1].startswith("my-model of openai at https://api.openai.com/v1")

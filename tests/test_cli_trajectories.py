@@ -62,9 +62,9 @@ def test_a_name_that_is_no_utf8_and_keys_that_forge_lines_are_written_as_one_lin
 def test_arguments_that_mean_nothing_show_the_usage(arguments):
     status, out, err = check(*arguments)
     assert (status, out) == (2, "")
-    assert "hermes-acp trajectories check FILE" in err
+    assert "usage: python -m hermes_acp trajectories check FILE" in err
 
 
 def test_help_is_on_stdout_and_no_arguments_are_none():
-    assert check("--help")[:2] == (0, "usage: hermes-acp trajectories check FILE…\n")
+    assert check("--help")[:2] == (0, "usage: python -m hermes_acp trajectories check FILE…\n")
     assert check()[0] == 2

@@ -1,7 +1,9 @@
 """What a config file can say, and how it is told what is wrong with it."""
 
+import re
 import tomllib
 from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -266,3 +268,15 @@ def test_a_project_sets_no_reserve_no_side_task_and_no_command(table):
     data = {table: tomllib.loads(CHAINS)[table]}
     with pytest.raises(ConfigError, match=rf"project: {table}.*: a project's file may only set"):
         tighten(Config(), data, "project")
+
+
+def test_the_defaults_in_the_documentation_are_those_of_the_code():
+    table = (Path(__file__).parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
+    told = re.findall(r"`(\w+)\.(\w+)` \(`?([\w.]+)`?[,)]", table)
+    found = {}
+    for section, key, value in told:
+        default = getattr(getattr(Config(), section), key)
+        if default is not None and not isinstance(getattr(Config(), section), ModelConfig):
+            found[f"{section}.{key}"] = (str(default).lower().removesuffix(".0"), value)
+    assert len(found) >= 13
+    assert {name: pair for name, pair in found.items() if pair[0] != pair[1]} == {}

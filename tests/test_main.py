@@ -56,3 +56,18 @@ def test_no_arguments_and_a_pipe_ask_for_the_wire() -> None:
     os.close(ours)
     os.close(theirs)
     assert (piped.returncode, typed.returncode) == (7, 8)
+
+
+def test_the_wire_on_a_terminal_tells_the_person_what_it_waits_for() -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "hermes_acp", "--stdio"]
+    env = agent_env(Path("/nonexistent"))
+    with subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as process:
+        os.close(theirs)
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        os.write(ours, b"\x04")
+        written, _ = process.communicate(timeout=20)
+    os.close(ours)
+    assert b"waiting for an editor" in said
+    assert (process.returncode, written) == (0, b"")

@@ -10,14 +10,16 @@ import sqlite3
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from hermes_acp import __version__
 from hermes_acp.agent.store.inspection import inspect_store, searches_full_text
+from hermes_acp.cli.finding import Finding
+from hermes_acp.cli.main import settings_parser
+from hermes_acp.cli.snippets import SNIPPETS, launch
 from hermes_acp.errors import ConfigError, CredentialsMissing, ToolError
 from hermes_acp.mcp import stdio
 from hermes_acp.mcp_servers import McpServer, RemoteServer
@@ -36,25 +38,40 @@ _OURS = b"hermes_acp.__main__"
 """What the script of this program holds, wherever it was installed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One line of the report. A `missing` one keeps the agent from answering, a `warning` does not."""
+def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
+    """Write the report; 0 when a prompt could be answered, else 1. With `--editor`, what that editor needs instead.
 
-    state: Literal["ok", "note", "warning", "missing"]
-    name: str
-    text: str
-
-
-def run(overrides: Mapping[str, str]) -> int:
-    """Write the report; 0 when a prompt could be answered, else 1."""
+    Raises:
+        ConfigError: an argument is of no use.
+    """
+    given = _parse(arguments)
+    editor, offline = given.pop("editor", None), given.pop("offline", False)
+    if editor is not None:
+        return _show_snippet(editor)
     answers = True
-    for finding in _findings(overrides):
+    for finding in _findings({**overrides, **given}, offline):
         sys.stdout.write(f"{finding.state:<8} {finding.name:<9} {finding.text}\n")
         answers = answers and finding.state != "missing"
     return 0 if answers else 1
 
 
-def _findings(overrides: Mapping[str, str]) -> Iterator[Finding]:
+def _parse(arguments: Sequence[str]) -> dict[str, Any]:
+    parser = settings_parser("doctor [--offline] [--editor EDITOR] [OPTIONS]")
+    parser.add_argument("--offline", action="store_true", help="do not ask the model's server")
+    parser.add_argument("--editor", choices=SNIPPETS, help="show what to paste into this editor")
+    return vars(parser.parse_args(arguments))
+
+
+def _show_snippet(editor: str) -> int:
+    """The text alone on standard output, so that it can be piped; where it goes on standard error."""
+    snippet = SNIPPETS[editor]
+    sys.stderr.write(f"Put this into {snippet.place}. Then: {snippet.then}.\n")
+    sys.stderr.flush()
+    sys.stdout.write(snippet.render(launch()) + "\n")
+    return 0
+
+
+def _findings(overrides: Mapping[str, str], offline: bool) -> Iterator[Finding]:
     home = find_home(os.environ)
     yield Finding("ok", "version", f"{__version__}, Python {platform.python_version()}, {platform.system()}")
     yield from _command_on_path()
@@ -64,7 +81,7 @@ def _findings(overrides: Mapping[str, str]) -> Iterator[Finding]:
     except ConfigError as error:
         yield Finding("missing", "settings", str(error))
     else:
-        yield from _settings(settings)
+        yield from _settings(settings, offline)
     yield from _programs()
     yield _database(home)
     yield _search()
@@ -92,7 +109,7 @@ def _home(home: Home) -> Finding:
     return Finding("ok", "home", ", ".join(map(str, folders)))
 
 
-def _settings(settings: Settings) -> Iterator[Finding]:
+def _settings(settings: Settings, offline: bool) -> Iterator[Finding]:
     file = settings.home.config_file
     yield Finding("ok", "settings", str(file)) if file and file.exists() else Finding("note", "settings", "no file yet")
     for warning in settings.warnings:
@@ -105,7 +122,7 @@ def _settings(settings: Settings) -> Iterator[Finding]:
         yield Finding("missing", "login", "logged out: log in from the editor, or run hermes-acp-agent setup")
     found = asyncio.run(look(settings.local_servers)) if settings.says_no_model else ()
     yield from map(_local_server, found)
-    yield from _models(settings, next((each.endpoint for each in found if each.model), None))
+    yield from _models(settings, next((each.endpoint for each in found if each.model), None), offline)
 
 
 def _mcp_server(server: McpServer) -> Finding:
@@ -146,19 +163,28 @@ def _key_in_keyring(origin: str) -> Finding:
     return Finding("ok", "key", f"stored for {origin} in the system keyring")
 
 
-def _models(settings: Settings, local: ModelEndpoint | None) -> Iterator[Finding]:
-    """The model, and those that stand beside it: what of these cannot be used is left out, and stops nothing."""
+def _models(settings: Settings, local: ModelEndpoint | None, offline: bool) -> Iterator[Finding]:
+    """The model, and those that stand beside it: what of these cannot be used is left out, and stops nothing.
+    A server that was found on this machine has answered already."""
     try:
         endpoint = local or resolve_model(settings)
     except (ConfigError, CredentialsMissing) as error:
         yield Finding("missing", "model", str(error))
         return
     yield Finding("ok", "model", _described(endpoint))
+    if not (offline or local) and endpoint.base_url:
+        yield _server(endpoint)
     for named in named_reserves(settings):
         yield _beside("reserve", named, settings, endpoint)
     for task in settings.config.auxiliary:
         for named in named_side(settings, task):
             yield _beside("side", named, settings, endpoint)
+
+
+def _server(endpoint: ModelEndpoint) -> Finding:
+    from hermes_acp.cli.knocking import knock
+
+    return asyncio.run(knock(endpoint))
 
 
 def _beside(name: str, named: Named, settings: Settings, primary: ModelEndpoint) -> Finding:

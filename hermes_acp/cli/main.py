@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
+from pathlib import PurePath
 from typing import NoReturn
 
 from hermes_acp import __version__
@@ -76,7 +77,7 @@ def _run(argv: Sequence[str]) -> int:
 def _parser() -> _Parser:
     parser = _Parser(
         prog="hermes-acp",
-        usage="hermes-acp --stdio [OPTIONS]\n       hermes-acp COMMAND [OPTIONS]",
+        usage=f"{typed_name()} --stdio [OPTIONS]\n       {typed_name()} COMMAND [OPTIONS]",
         description="A coding agent for editors. They start it with --stdio; the commands are for you.",
         epilog=_commands_help(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -106,14 +107,14 @@ def _commands_help() -> str:
 
 def _unknown(name: str) -> str:
     near = get_close_matches(name, COMMANDS, n=1)
-    hint = f"did you mean {near[0]}?" if near else "see hermes-acp --help"
+    hint = f"did you mean {near[0]}?" if near else f"see {typed_name()} --help"
     return f"there is no command {name!r} ({hint})"
 
 
 def settings_parser(usage: str = "COMMAND [OPTIONS]") -> argparse.ArgumentParser:
     """A parser of the arguments after a command that takes settings; it raises `ConfigError`."""
     parser = _Parser(
-        prog="hermes-acp", usage=f"hermes-acp {usage}", argument_default=argparse.SUPPRESS, allow_abbrev=False
+        prog="hermes-acp", usage=f"{typed_name()} {usage}", argument_default=argparse.SUPPRESS, allow_abbrev=False
     )
     _add_settings(parser)
     return parser
@@ -141,15 +142,21 @@ def _with_arguments(module: str) -> Callable[[Mapping[str, str], Sequence[str]],
 
 
 def _without_settings(name: str, module: str) -> Callable[[Mapping[str, str], Sequence[str]], int]:
-    """A command that reads its own arguments and knows no settings."""
+    """A command that reads its own arguments and knows no settings; it is told the words that call it."""
 
     def start(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
         if overrides:
             raise ConfigError(f"the options of {name} stand after its name")
-        status: int = import_module(module).run(list(arguments))
+        status: int = import_module(module).run(list(arguments), f"{typed_name()} {name}")
         return status
 
     return start
+
+
+def typed_name() -> str:
+    """What the person typed to start this program: the name of its script, or the module."""
+    name = PurePath(sys.argv[0]).name
+    return "python -m hermes_acp" if name == "__main__.py" else name.removesuffix(".exe")
 
 
 def _speak_utf8() -> None:
@@ -161,7 +168,7 @@ def _speak_utf8() -> None:
 
 COMMANDS: Mapping[str, Command] = {
     "setup": Command("choose a model and store its key", _with_settings("hermes_acp.cli.setup")),
-    "doctor": Command("show what is found here, and what is missing", _with_settings("hermes_acp.cli.doctor")),
+    "doctor": Command("show what is found here, and what is missing", _with_arguments("hermes_acp.cli.doctor")),
     "chat": Command("talk with the agent here: chat [-q TEXT] [--resume [ID]]", _with_arguments("hermes_acp.cli.chat")),
     "demo": Command("watch the agent at work, without any model", _without_settings("demo", "hermes_acp.demo")),
     "trajectories": Command(

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hermes_acp.cli.main import typed_name
+from hermes_acp.cli.snippets import SNIPPETS
 from hermes_acp.cli.terminal import ask, ask_secret, say
 from hermes_acp.config import check_value, parse_config
 from hermes_acp.errors import ConfigError, HermesError
@@ -186,3 +188,5 @@ def _report(place: str, home: Home) -> None:
     for option in OPTIONS:
         if option.key.startswith("model.") and os.environ.get(option.variable):
             say(f"Note: {option.variable} is set in this environment and goes before {option.key} of the file.")
+    say(f"Next: `{typed_name()} doctor` sees whether the model answers, and `{typed_name()} doctor --editor zed` shows")
+    say(f"what to paste into an editor ({', '.join(SNIPPETS)}). In an editor that is open, start a new session.")

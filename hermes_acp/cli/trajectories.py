@@ -10,7 +10,6 @@ from hermes_acp.agent.sharegpt.checking import find_faults
 from hermes_acp.errors import ConfigError
 from hermes_acp.text import shorten, visible
 
-_USAGE = "usage: hermes-acp trajectories check FILE…"
 _LONGEST = 400
 """Characters of a fault that are shown: a key of a damaged entry can be of any length."""
 
@@ -27,18 +26,19 @@ class _Counted:
             yield line
 
 
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], called: str = "hermes-acp trajectories") -> int:
     """Check files and write a line for each fault; 0 when there is none, else 1.
 
     Raises:
         ConfigError: the arguments are not `check` and files.
     """
+    usage = f"usage: {called} check FILE…"
     if not arguments or {"-h", "--help"} & {*arguments}:
-        sys.stdout.write(_USAGE + "\n")
+        sys.stdout.write(usage + "\n")
         return 0 if arguments else 2
     action, *paths = arguments
     if action != "check" or not paths or any(path.startswith("--") for path in paths):
-        raise ConfigError(_USAGE)
+        raise ConfigError(usage)
     return max([_check(path) for path in paths])
 
 

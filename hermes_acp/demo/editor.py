@@ -34,9 +34,9 @@ _CHOICES_OF_MODEL = (
 )
 
 
-def run(argv: Sequence[str]) -> int:
-    """Run the demo; 0 when the tests of the sample pass at its end, 130 after Ctrl-C."""
-    options = _options(argv)
+def run(argv: Sequence[str], called: str = "hermes-acp demo") -> int:
+    """Run the demo; 0 when the tests of the sample pass at its end, 130 after Ctrl-C. `called` is shown as its name."""
+    options = _options(argv, called)
     palette = Palette(_wants_colour(os.environ))
     try:
         with scratch(keep=options.keep) as folder:
@@ -110,13 +110,15 @@ async def play(options: argparse.Namespace, palette: Palette, folder: Path) -> i
     conversation = Conversation(palette, str(project))
     editor = Editor(conversation, person(options))
     write(beginning(palette, environment, project))
+    is_ended = False
     try:
         async with agent(editor, environment, project, home / "agent.log") as client:
             problem = await turn(client, editor, project)
+            is_ended = True
     except (AgentError, AgentGone) as error:
         problem = f"{error}\n{_tail(home / 'agent.log')}".rstrip()
     write(conversation.end() + (f"\n{palette.bad(printable(problem))}\n" if problem else ""))
-    passed = tests_pass(project)
+    passed = tests_pass(project) if is_ended else None
     kept = f"The copy is kept in {project}" if options.keep else "The copy is removed (--keep keeps it)"
     write(ending(palette, passed, f"{time.monotonic() - began:.1f} s. {kept}."))
     if editor.was_interrupted:
@@ -178,9 +180,12 @@ def beginning(palette: Palette, environment: Mapping[str, str], project: Path) -
     return f"{head}\n{where}\n\n{palette.place('>')} {palette.strong(PROMPT)}\n"
 
 
-def ending(palette: Palette, passed: bool, remark: str) -> str:
-    """The last line: whether the tests pass now."""
-    verdict = palette.good("✓ The tests pass.") if passed else palette.bad("✗ The tests fail.")
+def ending(palette: Palette, passed: bool | None, remark: str) -> str:
+    """The last line: whether the tests pass now; None when the agent did not come to an end of its work."""
+    if passed is None:
+        verdict = palette.bad("✗ The agent could not do its work.")
+    else:
+        verdict = palette.good("✓ The tests pass.") if passed else palette.bad("✗ The tests fail.")
     return f"\n{verdict} {palette.quiet(remark)}\n"
 
 
@@ -205,9 +210,9 @@ def write(text: str) -> None:
     sys.stdout.flush()
 
 
-def _options(argv: Sequence[str]) -> argparse.Namespace:
+def _options(argv: Sequence[str], called: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="hermes-acp demo",
+        prog=called,
         description="Watch the agent repair a small project, in this terminal. Without a model, rules play its part.",
     )
     parser.add_argument(

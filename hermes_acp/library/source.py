@@ -29,7 +29,9 @@ async def open_models(setup: Setup, config: Config) -> Models:
 async def _endpoint(setup: Setup) -> ModelEndpoint:
     settings = setup.settings
     if not setup.has_key and is_signed_out(settings.home):
-        raise CredentialsMissing("You are signed out: authenticate in your editor, or give the agent an api_key.")
+        raise CredentialsMissing(
+            "You are signed out: authenticate in your editor, run `hermes-acp-agent setup`, or give an api_key."
+        )
     search = LocalSearch()
     await search.run(settings)
     for notice in search.notices:

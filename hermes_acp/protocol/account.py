@@ -29,7 +29,7 @@ from hermes_acp.settings.local_search import LocalSearch
 
 log = logging.getLogger(__name__)
 
-_SIGNED_OUT = "You are signed out. Authenticate to use your keys again."
+_SIGNED_OUT = "You are signed out: authenticate in the editor, or run `hermes-acp-agent setup`, to use your keys again."
 
 
 class Account:

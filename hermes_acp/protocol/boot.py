@@ -21,6 +21,11 @@ MAX_GREETING = 1024 * 1024
 
 _CHUNK = 65536
 
+_WAITING = b"""hermes-acp: waiting for an editor, which sends JSON-RPC here, a message a line. Ctrl-D ends it.
+To talk with the agent yourself: hermes-acp-agent --help
+"""
+"""For a person who has started it in a terminal."""
+
 
 class Booted:
     """A wire that is ready to be served.
@@ -46,6 +51,8 @@ def run(argv: list[str]) -> int:
     if sys.stdin is None or sys.stdout is None:
         os.write(2, b"hermes-acp: standard input and output must be open\n")
         return 1
+    if os.isatty(0):
+        os.write(2, _WAITING)
     booted = Booted(*take_wire(), argv)
     try:
         greet(booted)

@@ -19,6 +19,7 @@ from hermes_acp.settings.keyrings import WHERE, begin_reading
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, api_mode_of, provider_at
 
 SETUP_HINT = "run `hermes-acp-agent setup`"
+_NAME_IT = "say which (--model NAME, HERMES_ACP_MODEL, or `hermes-acp-agent setup`)"
 ANY_KEY = "HERMES_ACP_API_KEY"
 """The key for whatever endpoint is configured."""
 
@@ -172,9 +173,11 @@ def _address_of(provider: str) -> str:
     known = PROVIDERS.get(provider)
     if known and known.base_url:
         return known.base_url
-    near = [] if known else get_close_matches(provider, PROVIDERS, n=1)
-    hint = f" (did you mean {near[0]}?)" if near else ""
-    raise ConfigError(f"model.base_url: the provider {provider} needs one{hint}")
+    if known:
+        raise ConfigError(f"model.base_url: the provider {provider} needs one (--base-url URL, or `setup`)")
+    near = get_close_matches(provider, PROVIDERS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(PROVIDERS)}"
+    raise ConfigError(f"model.provider: there is no {provider!r} ({hint}); one of your own needs model.base_url")
 
 
 def _configured_key(config: ModelConfig, keys: Keys) -> Key | None:
@@ -220,7 +223,7 @@ def _endpoint(config: ModelConfig, keys: Keys, key: Key | None) -> ModelEndpoint
         raise CredentialsMissing(_no_key(known, config.base_url))
     name = config.name or (known.default_model if known else "")
     if not name:
-        raise ConfigError(f"model.name: needed for the provider {config.provider}")
+        raise ConfigError(f"model.name: no model is named for the provider {config.provider}: {_NAME_IT}")
     return ModelEndpoint(
         provider=config.provider,
         model=name,

@@ -68,7 +68,8 @@ def test_a_model_that_cannot_be_reached_is_a_failure_with_a_reason(tmp_path: Pat
     result = run_demo(tmp_path, "--provider", "no-such-provider", "--model", "m")
     assert result.returncode == 1
     assert "no-such-provider" in result.stdout
-    assert "✗ The tests fail." in result.stdout
+    assert "✗ The agent could not do its work." in result.stdout
+    assert "The tests fail" not in result.stdout
     assert "Traceback" not in result.stdout
 
 

@@ -311,7 +311,7 @@ async def test_a_wrong_reserve_is_told_by_the_first_session_and_initialize_works
         with pytest.raises(AgentError) as error:
             await editor.new_session(project)
         assert error.value.code == -32603
-        assert "fallback_providers (entry 2).base_url: the provider nowhere needs one" in error.value.message
+        assert "fallback_providers (entry 2).provider: there is no 'nowhere'" in error.value.message
 
 
 async def test_a_reserve_without_a_key_is_left_out_and_the_log_says_so(tmp_path, configure, model, project):

@@ -182,6 +182,7 @@ async def test_a_logout_lasts_over_a_restart_until_authenticate(editor, model, p
     with pytest.raises(AgentError) as error:
         await editor.new_session(project)
     assert error.value.code == -32000
+    assert "authenticate in the editor, or run `hermes-acp-agent setup`" in error.value.message
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()

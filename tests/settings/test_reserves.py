@@ -66,8 +66,8 @@ def test_what_has_no_key_is_left_out(resolve, caplog):
 @pytest.mark.parametrize(
     ("fields", "line"),
     [
-        ({"provider": "opnai", "model": "m"}, r"\(entry 1\).base_url: the provider opnai needs one \(did you mean"),
-        ({"provider": "ollama"}, r"\(entry 1\).model: needed for the provider ollama"),
+        ({"provider": "opnai", "model": "m"}, r"\(entry 1\).provider: there is no 'opnai' \(did you mean openai\?"),
+        ({"provider": "ollama"}, r"\(entry 1\).model: no model is named for the provider ollama"),
         ({"provider": "demo"}, r"\(entry 1\).provider: demo is no model"),
     ],
 )
