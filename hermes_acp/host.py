@@ -18,7 +18,8 @@ class ApprovalRequest:
     """A question before something takes effect: exactly what will be done, and why it is asked.
 
     `command` is the text to be run ("" when nothing is run), `cwd` the folder it runs in, `diffs` the edits
-    to be made, `arguments` what the model wrote; `always` says in words what an "always" answer would cover.
+    to be made, `arguments` what the model wrote; `always` says in words what an "always" answer would cover ("":
+    there is no such answer).
     """
 
     call_id: str

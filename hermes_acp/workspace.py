@@ -26,11 +26,13 @@ class Lines:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A shell command line, the absolute folder it runs in, and how many seconds it may take."""
+    """A shell command line, the absolute folder it runs in, how many seconds it may take, and whether it is known to
+    change nothing."""
 
     line: str
     cwd: Path
     timeout: float
+    only_reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,12 @@ class Workspace(Protocol):
         Refused when the file does not hold exactly `replacing` any more (it was changed since it was
         read), or exists although `replacing` is None. Mode, links and owner are kept.
         """
+
+    async def accept(self, path: Path) -> bytes | None:
+        """What the file holds now (None: there is none), which the person has agreed to replace, whoever changed it."""
+
+    async def remove(self, path: Path, *, holding: bytes) -> None:
+        """Remove the file, which must hold exactly `holding`; for taking back what made it."""
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         """Run a command to its end; `on_output` gets what is to be shown so far. Cancelling kills it."""

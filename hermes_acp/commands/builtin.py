@@ -14,7 +14,8 @@ from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.commands.options import Options
 from hermes_acp.commands.reports import context_report, describe_servers, memory_report, skills_report
-from hermes_acp.errors import HermesError
+from hermes_acp.commands.undo import undo_in
+from hermes_acp.errors import HermesError, StoreError
 from hermes_acp.events import TextDelta, UserPrompted
 from hermes_acp.host import Host
 from hermes_acp.mcp.servers import Servers
@@ -199,6 +200,16 @@ async def _reset(session: Session, argument: str) -> str:
     return "The model begins anew: it sees nothing of what was said above, and reads your files for it again."
 
 
+async def _undo(session: Session, argument: str) -> str:
+    undo = undo_in(session.conversation)
+    if undo is None:
+        return "Nothing is kept here that could be undone."
+    try:
+        return await undo.run(session.host)
+    except StoreError as error:
+        return f"Nothing was undone. {error}"
+
+
 async def _permissions(session: Session, argument: str) -> str:
     approvals = session.conversation.approvals
     if argument == "forget":
@@ -232,6 +243,7 @@ COMMANDS: dict[str, Command] = {
         Command("compact", "Put a summary in place of the older part of the conversation", _compact, "what to keep"),
         Command("mcp", "Show the MCP servers and their tools", _mcp),
         Command("context", "Show what fills the model's context", _context),
+        Command("undo", "Take back the last turn: its files and its part of the conversation", _undo),
         Command("reset", "Let the model begin anew in this conversation", _reset),
         Command("stop", "Stop what is running", _stop),
     )

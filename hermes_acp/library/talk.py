@@ -12,6 +12,7 @@ from pathlib import Path
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import close_open_turn, repair
+from hermes_acp.agent.kept_workspace import KeptWorkspace
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.store.records import SessionRecord
@@ -148,10 +149,12 @@ class Talk:
         protect(self.setup.settings.home.config, self.setup.settings.home.state)
         self._titled = bool(record.title)
         messages = repair(stored.message for stored in await store.messages(record.id))
+        journal = await store.journal(record.id)
+        local = LocalWorkspace(Path(record.cwd), tuple(map(Path, record.roots)))
         conversation = Conversation(
             id=record.id,
-            workspace=LocalWorkspace(Path(record.cwd), tuple(map(Path, record.roots))),
-            journal=await store.journal(record.id),
+            workspace=KeptWorkspace(local, journal),
+            journal=journal,
             approvals=Approvals(self._mode(record, config), config.approvals.rules),
             system=record.system_prompt,
             messages=messages,

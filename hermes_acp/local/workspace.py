@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from hermes_acp.local import files, paths, writing
+from hermes_acp.local import files, paths, removing, writing
 from hermes_acp.local.one_writer import OneWriter
 from hermes_acp.local.processes import Shell
 from hermes_acp.local.seen import Seen
@@ -67,6 +67,16 @@ class LocalWorkspace:
         await surely(asyncio.to_thread(writing.write, path, data, replacing))
         self._note(path, files.digest_of(data))
         return data
+
+    async def accept(self, path: Path) -> bytes | None:
+        data = await self.read(path) if await self.exists(path) else None
+        self._note(path, None if data is None else files.digest_of(data))
+        return data
+
+    async def remove(self, path: Path, *, holding: bytes) -> None:
+        async with self._one_writer.of(path):
+            await surely(asyncio.to_thread(removing.remove, path, holding))
+            self._note(path, None)
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:

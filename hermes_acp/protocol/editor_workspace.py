@@ -94,6 +94,27 @@ class EditorWorkspace:
         self._memory.note(path, now, now, disk_is_right=True)
         return now
 
+    async def accept(self, path: Path) -> bytes | None:
+        """See the protocol. Where nobody can tell whether disk or editor is right, the disk is."""
+        disk = await self._local.accept(path)
+        try:
+            return await self._held(path, disk)
+        except ToolError:
+            buffer = await self._reading.read(path) if self._reading is not None else None
+            if disk is not None and buffer is not None:
+                self._memory.note(path, disk, in_the_style_of(disk, buffer), disk_is_right=True)
+            return disk
+
+    async def remove(self, path: Path, *, holding: bytes) -> None:
+        """Remove the file from the disk: an editor cannot be asked to, and its text for it is not unsaved."""
+        async with self._one_writer.of(path):
+            disk = await self._on_disk(path)
+            if await self._held(path, disk) != holding:
+                raise writing.changed(path)
+            if disk is not None:
+                await self._local.remove(path, holding=disk)
+            self._memory.note(path, None, holding, disk_is_right=True)
+
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:
             return await self._run(command, on_output)

@@ -15,6 +15,7 @@ from hermes_acp.protocol.updates import diff_content, locations, text_content
 from hermes_acp.text import visible
 
 _DECISIONS: tuple[Decision, ...] = ("allow_once", "allow_always", "reject_once", "reject_always")
+_ONCE: tuple[Decision, ...] = ("allow_once", "reject_once")
 
 
 async def ask_permission(peer: Peer, session_id: str, request: ApprovalRequest, timeout: float) -> Answer:
@@ -45,7 +46,8 @@ async def ask_permission(peer: Peer, session_id: str, request: ApprovalRequest, 
 
 def permission_params(session_id: str, request: ApprovalRequest) -> dict[str, Any]:
     """The params of `session/request_permission`; the card shows the exact bytes that will take effect."""
-    options = [outbound.permission_option(decision, _label(decision, request), decision) for decision in _DECISIONS]
+    offered = _DECISIONS if request.always else _ONCE
+    options = [outbound.permission_option(decision, _label(decision, request), decision) for decision in offered]
     card = outbound.permission_card(
         request.call_id,
         title=visible(request.title),

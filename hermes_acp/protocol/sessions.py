@@ -12,6 +12,7 @@ from functools import partial
 from hermes_acp.agent.abridging import for_replay
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import close_open_turn, repair
+from hermes_acp.agent.kept_workspace import KeptWorkspace
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.store.records import SessionRecord
@@ -177,10 +178,12 @@ class Sessions:
     async def _enter(self, record: SessionRecord, place: Place, options: Options, messages: list[Message]) -> Session:
         config = self.account.config(place.cwd)
         protect(self.account.home.config, self.account.home.state)
+        journal = await self.store.journal(record.id)
+        workspace = KeptWorkspace(self._workspace(record.id, place), journal)
         conversation = Conversation(
             id=record.id,
-            workspace=self._workspace(record.id, place),
-            journal=await self.store.journal(record.id),
+            workspace=workspace,
+            journal=journal,
             approvals=Approvals(options.mode, config.approvals.rules),
             system=record.system_prompt,
             messages=messages,
@@ -190,7 +193,6 @@ class Sessions:
         host = EditorHost(record.id, self.peer, manner)
         idleness = Idleness(conversation, partial(self._messages, record.id), 60 * config.acp.idle_minutes)
         title = Title(record.title, conversation.journal, host)
-        workspace = conversation.workspace
         servers = Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
         session = Session(conversation, options, host, partial(self._agent, config, host), idleness, title, servers)
         session.ready = partial(self._ready, session)

@@ -51,7 +51,7 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
     if not judged.parts:
         judged = replace(judged, concern=f"{judged.concern} {await asyncio.to_thread(explained, args.command)}".strip())
     seconds = min(max(args.timeout, 1), _LONGEST) if math.isfinite(args.timeout) else _USUAL
-    command = Command(judged.line, ctx.workspace.cwd, math.inf if args.background else seconds)
+    command = Command(judged.line, ctx.workspace.cwd, math.inf if args.background else seconds, not judged.concern)
     run = partial(_start if args.background else _run, command, ctx)
     return Action(
         f"In the background: {title(args.command)}" if args.background else title(args.command),

@@ -18,6 +18,7 @@ class Buffers:
         self.write_answer = {}
         self.drops_last_newline = False
         self.saves = True
+        self.encoding = "utf-8"
         editor.handlers["fs/read_text_file"] = self.read
         editor.handlers["fs/write_text_file"] = self.write
 
@@ -27,7 +28,7 @@ class Buffers:
         if params["path"] in self.open:
             text = self.open[params["path"]]
         elif path.exists():
-            text = path.read_bytes().decode("utf-8", "replace")
+            text = path.read_bytes().decode(self.encoding, "replace")
         else:
             raise AgentError(-32002, "not found")
         return {"content": text.removesuffix("\n") if self.drops_last_newline else text}

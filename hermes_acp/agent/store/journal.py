@@ -4,76 +4,41 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Unpack
 
-from hermes_acp.agent.store.codec import dump, encode_event, merged, recorded
+from hermes_acp.agent.store.changes import FileAfter, FileBefore, PastTurn, read_past_turn
+from hermes_acp.agent.store.codec import recorded
 from hermes_acp.agent.store.database import transaction
-from hermes_acp.agent.store.queries import add_message, add_segment, newest_segment
+from hermes_acp.agent.store.facts import (
+    Changed,
+    Done,
+    Dropped,
+    Fact,
+    Lineage,
+    Replaced,
+    Rows,
+    Shown,
+    Undone,
+    touch_session,
+    write_facts,
+)
 from hermes_acp.agent.store.records import Changes, StoredMessage
 from hermes_acp.agent.store.thread import StoreThread
-from hermes_acp.errors import StoreError
 from hermes_acp.events import Event
 from hermes_acp.messages import Message
-from hermes_acp.text import clean
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the facts of a session go: its id, its newest segment, and the number of its last turn."""
+    """Where the facts of a session go: its id, its newest segment, the number of its last turn, and the row of the
+    last one that can be undone."""
 
     session_id: str
     segment_id: str
     turn: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    turn: int
-    event: Event
-
-
-@dataclass(frozen=True, slots=True)
-class _Dropped:
-    turn: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Changed:
-    changes: Changes
-
-
-@dataclass(frozen=True, slots=True)
-class _Replaced:
-    """The model sees these messages from now on, in a segment of their own; the last `of_turn` belong to the turn
-    that runs."""
-
-    segment_id: str
-    turn: int
-    messages: tuple[Message, ...]
-    of_turn: int
-
-    def stored(self) -> Iterator[StoredMessage]:
-        earlier = len(self.messages) - self.of_turn
-        for index, message in enumerate(self.messages):
-            yield StoredMessage(self.turn if index >= earlier else self.turn - 1, message)
-
-
-@dataclass(frozen=True, slots=True)
-class _Rows:
-    """Where this journal has written the messages of its newest turn. Another window may have the session open
-    and count its own turns: a number alone does not say whose messages they are."""
-
-    turn: int = 0
-    numbers: tuple[int, ...] = ()
-
-    def with_one(self, turn: int, number: int) -> _Rows:
-        return _Rows(turn, (*self.numbers, number) if turn == self.turn else (number,))
-
-
-_Fact = StoredMessage | _Shown | _Dropped | _Changed | _Replaced
+    turn_seq: int = 0
 
 
 class Journal:
@@ -88,12 +53,14 @@ class Journal:
         self._session_id = place.session_id
         self._segment_id = place.segment_id
         self._turn = place.turn
+        self._opened_at = place.turn_seq
+        self._lineage = Lineage(place.session_id, uuid.uuid4().hex)
         self._noted = 0
         # Appended to by the loop, taken from the front by the store thread.
-        self._pending: list[_Fact] = []
+        self._pending: list[Fact] = []
         self._written = 0
         # Touched by the store thread alone.
-        self._rows = _Rows()
+        self._rows = Rows()
 
     @property
     def turn(self) -> int:
@@ -122,11 +89,11 @@ class Journal:
     def add_event(self, event: Event) -> None:
         """Note what the person was shown; an event that no replay shows is let pass."""
         if recorded(event):
-            self._note(_Shown(self._turn, event))
+            self._note(Shown(self._turn, event))
 
     def drop_turn(self) -> None:
         """Forget the messages of the current turn; what was shown of it stays in the transcript."""
-        self._note(_Dropped(self._turn))
+        self._note(Dropped(self._turn))
 
     def begin_segment(self, messages: Sequence[Message], of_turn: int = 0) -> None:
         """Note that the model sees exactly these messages from now on: they begin a segment of the session, whose
@@ -137,14 +104,39 @@ class Journal:
             of_turn: so many of them, the last ones, belong to the turn that runs.
         """
         self._segment_id = str(uuid.uuid4())
-        self._note(_Replaced(self._segment_id, self._turn, tuple(messages), of_turn))
+        self._note(Replaced(self._segment_id, self._turn, tuple(messages), of_turn))
 
     def update(self, **changes: Unpack[Changes]) -> None:
         """Note new values of the session's own fields; `options` replaces all of them."""
         unknown = changes.keys() - Changes.__annotations__.keys()
         if unknown:
             raise TypeError(f"a session has no {', '.join(sorted(unknown))} to change")
-        self._note(_Changed(changes))
+        self._note(Changed(changes))
+
+    def keep(self, before: FileBefore) -> None:
+        """Note what a file holds, before it is changed."""
+        self._note(Done(self._turn, before))
+
+    def correct(self, after: FileAfter) -> None:
+        """Note what a file holds after a change, where that is not what it was to hold."""
+        self._note(Done(self._turn, after))
+
+    def ran(self, line: str) -> None:
+        """Note that a command runs which may change files."""
+        self._note(Done(self._turn, line))
+
+    def mark_undone(self, past: PastTurn) -> None:
+        """Note that a turn has been undone."""
+        self._note(Undone(past.seq))
+
+    async def past_turn(self) -> PastTurn | None:
+        """The last turn that was not undone yet; everything noted so far is written first.
+
+        Raises:
+            StoreError: it cannot be read, or written, now.
+        """
+        await self.commit()
+        return await self._thread.run(read_past_turn, self._session_id, self._lineage.writer, self._opened_at)
 
     async def commit(self, durable: bool = False) -> None:
         """Write everything noted so far in one transaction; it is written even when the waiter is cancelled.
@@ -157,7 +149,7 @@ class Journal:
         """
         await self._thread.run(self._write, self._noted, durable)
 
-    def _note(self, fact: _Fact) -> None:
+    def _note(self, fact: Fact) -> None:
         self._pending.append(fact)
         self._noted += 1
 
@@ -166,75 +158,8 @@ class Journal:
         if not facts and not durable:
             return
         with transaction(connection, durable):
-            _touch(connection, self._session_id)
-            rows = _write_facts(connection, self._session_id, facts, self._rows)
+            touch_session(connection, self._session_id)
+            rows = write_facts(connection, self._lineage, facts, self._rows)
         self._rows = rows
         del self._pending[: len(facts)]
         self._written += len(facts)
-
-
-def _touch(connection: sqlite3.Connection, session_id: str) -> None:
-    """See that the session is there, with a write: an empty transaction would not make earlier ones durable."""
-    done = connection.execute("UPDATE sessions SET updated_at = updated_at WHERE id = ?", (session_id,))
-    if not done.rowcount:
-        raise StoreError("This session has been deleted; what is said in it is no longer kept.")
-
-
-def _write_facts(connection: sqlite3.Connection, session_id: str, facts: Sequence[_Fact], rows: _Rows) -> _Rows:
-    """The rows of the newest turn's messages after the facts have been written; `rows` are those before.
-
-    Messages go to the segment that is the newest now: another window may have begun it.
-    """
-    segment = newest_segment(connection, session_id)
-    for fact in facts:
-        match fact:
-            case StoredMessage():
-                rows = rows.with_one(fact.turn, add_message(connection, segment, fact))
-            case _Dropped(turn):
-                rows = _drop_messages(connection, turn, rows)
-            case _Changed(changes):
-                _change_session(connection, session_id, changes)
-            case _Replaced():
-                rows = _begin_segment(connection, session_id, segment, fact)
-                segment = fact.segment_id
-    _write_shown(connection, session_id, [fact for fact in facts if isinstance(fact, _Shown)])
-    return rows
-
-
-def _begin_segment(connection: sqlite3.Connection, session_id: str, parent: str, fact: _Replaced) -> _Rows:
-    add_segment(connection, session_id, fact.segment_id, parent)
-    rows = _Rows(fact.turn)
-    for stored in fact.stored():
-        number = add_message(connection, fact.segment_id, stored)
-        rows = rows.with_one(stored.turn, number) if stored.turn == fact.turn else rows
-    return rows
-
-
-def _drop_messages(connection: sqlite3.Connection, turn: int, rows: _Rows) -> _Rows:
-    if rows.turn < turn:
-        return rows
-    connection.executemany("DELETE FROM messages WHERE seq = ?", [(number,) for number in rows.numbers])
-    return _Rows()
-
-
-def _change_session(connection: sqlite3.Connection, session_id: str, changes: Changes) -> None:
-    values = [_column(value) for value in changes.values()]
-    assignments = ", ".join(f"{name} = ?" for name in changes)
-    if values:
-        connection.execute(f"UPDATE sessions SET {assignments} WHERE id = ?", (*values, session_id))
-
-
-def _column(value: object) -> str | int | float | None:
-    if isinstance(value, bool):
-        return int(value)
-    if value is None or isinstance(value, float):
-        return value
-    return clean(value) if isinstance(value, str) else dump(value)
-
-
-def _write_shown(connection: sqlite3.Connection, session_id: str, facts: Sequence[_Shown]) -> None:
-    for turn, group in groupby(facts, lambda fact: fact.turn):
-        connection.executemany(
-            "INSERT INTO transcript (session_id, turn, kind, body) VALUES (?, ?, ?, ?)",
-            [(session_id, turn, kind, body) for kind, body in map(encode_event, merged(fact.event for fact in group))],
-        )

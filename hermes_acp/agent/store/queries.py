@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hermes_acp.agent.store.codec import decode_event, decode_message, dump, encode_message, merged
+from hermes_acp.agent.store.contents import drop_unused
 from hermes_acp.agent.store.database import transaction
 from hermes_acp.agent.store.records import SessionRecord, StoredMessage, now
 from hermes_acp.agent.store.word_index import forget_deleted_words, note_what_was_said
@@ -87,6 +88,7 @@ def delete_session(connection: sqlite3.Connection, any_id: str) -> None:
             "DELETE FROM sessions WHERE id = (SELECT session_id FROM segments WHERE id = ?)", (clean(any_id),)
         )
         forget_deleted_words(connection)
+        drop_unused(connection)
 
 
 def add_segment(connection: sqlite3.Connection, session_id: str, segment_id: str, parent_id: str) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from hermes_acp.errors import StoreError
 
-VERSION = 3
+VERSION = 4
 """What `PRAGMA user_version` says of a database that this code reads and writes."""
 
 
@@ -80,7 +80,64 @@ _FOR_SEARCHING = (
 
 _COST = ("ALTER TABLE sessions ADD COLUMN cost REAL DEFAULT 0",)
 
-_STEPS = {1: _TABLES, 2: _FOR_SEARCHING, 3: _COST}
+_FOR_UNDOING = (
+    # A turn of somebody's: `writer` is the journal that wrote it, `prompt` the row of its first message.
+    """
+    CREATE TABLE turns (
+        seq INTEGER PRIMARY KEY,
+        session_id TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+        turn INTEGER NOT NULL,
+        writer TEXT NOT NULL,
+        prompt INTEGER,
+        undone INTEGER NOT NULL DEFAULT 0
+    )
+    """,
+    "CREATE UNIQUE INDEX turns_of_session ON turns (session_id, turn, writer)",
+    # The digests of a file before its first change in a turn (NULL: no file) and after its last one. A file whose
+    # `held` or `disk` is no longer in `contents` cannot be restored.
+    """
+    CREATE TABLE file_changes (
+        seq INTEGER PRIMARY KEY,
+        turn_seq INTEGER NOT NULL REFERENCES turns (seq) ON DELETE CASCADE,
+        path BLOB NOT NULL,
+        held BLOB,
+        disk BLOB,
+        mode INTEGER,
+        made_folder BLOB,
+        after BLOB,
+        mixed INTEGER NOT NULL DEFAULT 0,
+        kept INTEGER NOT NULL DEFAULT 1
+    )
+    """,
+    "CREATE UNIQUE INDEX changes_of_turn ON file_changes (turn_seq, path)",
+    "CREATE INDEX changes_kept ON file_changes (seq) WHERE kept = 1",
+    "CREATE INDEX changes_held ON file_changes (held)",
+    "CREATE INDEX changes_disk ON file_changes (disk)",
+    """
+    CREATE TABLE commands_run (
+        seq INTEGER PRIMARY KEY,
+        turn_seq INTEGER NOT NULL REFERENCES turns (seq) ON DELETE CASCADE,
+        line TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX commands_of_turn ON commands_run (turn_seq)",
+    # Compressed bytes: all of a content, or what stands between the first `head` and the last `tail` bytes of `base`.
+    """
+    CREATE TABLE contents (
+        digest BLOB PRIMARY KEY,
+        size INTEGER NOT NULL,
+        depth INTEGER NOT NULL,
+        base BLOB,
+        head INTEGER NOT NULL,
+        tail INTEGER NOT NULL,
+        data BLOB NOT NULL
+    )
+    """,
+    "CREATE INDEX contents_size ON contents (size)",
+    "CREATE INDEX contents_base ON contents (base)",
+)
+
+_STEPS = {1: _TABLES, 2: _FOR_SEARCHING, 3: _COST, 4: _FOR_UNDOING}
 """What makes a database of each version out of one of the version before; a new one takes all the steps."""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from hermes_acp.agent.store import queries
+from hermes_acp.agent.store.changes import FileChange, newest_turn, read_changes
 from hermes_acp.agent.store.database import open_database
 from hermes_acp.agent.store.forking import fork_session
 from hermes_acp.agent.store.journal import Journal, Place
@@ -27,6 +28,7 @@ T = TypeVar("T")
 Messages = list[StoredMessage]
 Events = list[Event]
 FoundSessions = list[FoundSession]
+FileChanges = list[FileChange]
 
 
 class Store:
@@ -114,6 +116,10 @@ class Store:
         """The plan as the person was shown it last, the tasks given up included."""
         return await self._run(queries.read_plan, session_id)
 
+    async def changes(self, session_id: str) -> FileChanges:
+        """What the turns of the session did to files, in order."""
+        return await self._run(read_changes, session_id)
+
     async def search(self, search: Search) -> FoundSessions:
         """The sessions that hold the words, the best first. What an older version has stored is made searchable
         here, for two seconds at most; the rest comes with the next search."""
@@ -154,4 +160,5 @@ def _failed(opening: asyncio.Task[StoreThread]) -> bool:
 
 def _place(connection: sqlite3.Connection, any_id: str) -> Place:
     lineage = queries.known_lineage(connection, any_id)
-    return Place(lineage, queries.newest_segment(connection, lineage), queries.last_turn(connection, lineage))
+    segment, turn = queries.newest_segment(connection, lineage), queries.last_turn(connection, lineage)
+    return Place(lineage, segment, turn, newest_turn(connection, lineage))
