@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -104,3 +105,19 @@ def test_a_path_that_needs_quoting_comes_through_everywhere() -> None:
     assert in_json("zed", command)["command"] == NASTY
     assert in_lua(command)[0] == NASTY
     assert elisp_command(SNIPPETS["emacs"].render(command)) == command
+
+
+PAGES = {"zed": "zed", "vscode": "vscode", "jetbrains": "jetbrains", "nvim": "neovim", "emacs": "emacs"}
+BLOCK = re.compile(r"```(\w+)\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.parametrize(("editor", "page"), PAGES.items())
+def test_the_page_of_an_editor_shows_what_the_doctor_prints(editor: str, page: str) -> None:
+    text = (Path(__file__).parent.parent.parent / "docs" / "editors" / f"{page}.md").read_text(encoding="utf-8")
+    language, block = BLOCK.findall(text)[0]
+    told = SNIPPETS[editor].render(("/path/to/hermes-acp-agent", "--stdio"))
+    assert language == {"nvim": "lua", "emacs": "elisp"}.get(editor, "json")
+    if language == "json":
+        assert json.loads(block) == json.loads(told)
+    else:
+        assert block == told + "\n"
