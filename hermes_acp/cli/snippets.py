@@ -42,7 +42,9 @@ def _zed(command: Sequence[str]) -> str:
 
 
 def _vscode(command: Sequence[str]) -> str:
-    return _json({"acp.agents": {_NAME: _entry(command)}})
+    """For the extension of this project, and for ACP Client, which has a list of agents."""
+    own = {"hermes-acp.command": command[0], "hermes-acp.args": [*command[1:]]}
+    return _json({**own, "acp.agents": {_NAME: _entry(command)}})
 
 
 def _jetbrains(command: Sequence[str]) -> str:
@@ -109,7 +111,11 @@ def _elisp(text: str) -> str:
 SNIPPETS: Mapping[str, Snippet] = {
     "zed": Snippet(_zed, "settings.json (zed: open settings file)", "agent: new thread, Hermes ACP"),
     "nvim": Snippet(_nvim, "init.lua, with CodeCompanion.nvim installed", ":CodeCompanionChat"),
-    "vscode": Snippet(_vscode, "settings.json, with the extension ACP Client", "ACP: Connect to Agent"),
+    "vscode": Snippet(
+        _vscode,
+        "the user's settings.json, for the extension Hermes ACP or the extension ACP Client",
+        "open Hermes ACP in the side bar, or ACP: Connect to Agent",
+    ),
     "emacs": Snippet(_emacs, "init.el, with the package agent-shell", "M-x agent-shell"),
     "jetbrains": Snippet(_jetbrains, "~/.jetbrains/acp.json", "choose Hermes ACP in the AI chat"),
 }

@@ -19,7 +19,7 @@ NASTY = '/home/ü ser/it\'s "quoted"\\n [[x]] ]] $HOME/hermes-acp-agent'
 
 
 def in_json(editor: str, command: tuple[str, ...]) -> Any:
-    [(_, agents)] = json.loads(SNIPPETS[editor].render(command)).items()
+    [*_, agents] = json.loads(SNIPPETS[editor].render(command)).values()
     return agents["Hermes ACP"]
 
 
@@ -96,7 +96,11 @@ def test_elisp_holds_the_launch(path: str) -> None:
 def test_the_keys_are_those_that_the_editors_read() -> None:
     assert list(json.loads(SNIPPETS["zed"].render(launch()))) == ["agent_servers"]
     assert in_json("zed", launch())["type"] == "custom"
-    assert list(json.loads(SNIPPETS["vscode"].render(launch()))) == ["acp.agents"]
+    own = ["hermes-acp.command", "hermes-acp.args"]
+    assert list(json.loads(SNIPPETS["vscode"].render(launch()))) == [*own, "acp.agents"]
+    package = Path(__file__).parent.parent.parent / "editors" / "vscode-client" / "package.json"
+    settings = json.loads(package.read_text(encoding="utf-8"))["contributes"]["configuration"]["properties"]
+    assert {*own} <= settings.keys()
     assert list(json.loads(SNIPPETS["jetbrains"].render(launch()))) == ["agent_servers"]
 
 
