@@ -28,6 +28,7 @@ from hermes_acp.values import (
     text,
     time,
     variable,
+    variables,
     words,
     yes_or_no,
 )
@@ -98,6 +99,16 @@ class ApprovalsConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class SandboxConfig:
+    """`use`: whether commands run in a sandbox where one works. `network`: whether they have the network in it.
+    `keep`: environment variables that they inherit beside the usual ones."""
+
+    use: Literal["auto", "never"] = "auto"
+    network: bool = False
+    keep: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AcpConfig:
     """`announce`: whether status and step notifications are sent ("always" or "never"). `idle_minutes`: after
     how long the history of a session that is not used leaves memory, 0 for never."""
@@ -156,6 +167,7 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     agent: AgentConfig = field(default_factory=AgentConfig)
     approvals: ApprovalsConfig = field(default_factory=ApprovalsConfig)
+    sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     acp: AcpConfig = field(default_factory=AcpConfig)
     trajectories: TrajectoriesConfig = field(default_factory=TrajectoriesConfig)
     delegation: DelegationConfig = field(default_factory=DelegationConfig)
@@ -215,6 +227,7 @@ def build_config(values: Mapping[str, Any]) -> Config:
         model=ModelConfig(**_table("model", values)),
         agent=AgentConfig(**_table("agent", values)),
         approvals=ApprovalsConfig(**_table("approvals", values)),
+        sandbox=SandboxConfig(**_table("sandbox", values)),
         acp=AcpConfig(**_table("acp", values)),
         trajectories=TrajectoriesConfig(**_table("trajectories", values)),
         delegation=DelegationConfig(**_table("delegation", values)),
@@ -348,6 +361,9 @@ CHECKS: Checks = {
     "approvals.mode": _mode,
     "approvals.timeout": partial(time, unit="seconds", least=0.0),
     "approvals.rules": read_rules,
+    "sandbox.use": partial(choice, choices=("auto", "never")),
+    "sandbox.network": yes_or_no,
+    "sandbox.keep": variables,
     "acp.announce": partial(choice, choices=("always", "never")),
     "trajectories.save": yes_or_no,
     "compression.threshold": _part,

@@ -9,7 +9,9 @@ from typing import Any, Literal
 from hermes_acp.cards import Diff, Location, ToolKind, ToolResult
 from hermes_acp.messages import UserMessage
 
-StatusKind = Literal["thinking", "calling", "executing", "retrying", "fallback", "compressing", "budget", "idle"]
+StatusKind = Literal[
+    "thinking", "calling", "executing", "retrying", "fallback", "compressing", "budget", "idle", "sandbox"
+]
 Severity = Literal["info", "warning", "error"]
 PlanStatus = Literal["pending", "in_progress", "completed", "cancelled"]
 

@@ -17,9 +17,9 @@ Decision = Literal["allow_once", "allow_always", "reject_once", "reject_always",
 class ApprovalRequest:
     """A question before something takes effect: exactly what will be done, and why it is asked.
 
-    `command` is the text to be run ("" when nothing is run), `cwd` the folder it runs in, `diffs` the edits
-    to be made, `arguments` what the model wrote; `always` says in words what an "always" answer would cover ("":
-    there is no such answer).
+    `command` is the text to be run ("" when nothing is run), `cwd` the folder it runs in, `diffs` the edits to be
+    made; `contained`: it runs in a sandbox without the network; `arguments` what the model wrote; `always` says in
+    words what an "always" answer would cover ("": there is no such answer).
     """
 
     call_id: str
@@ -34,6 +34,7 @@ class ApprovalRequest:
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
     always: str = ""
+    contained: bool = False
 
 
 @dataclass(frozen=True, slots=True)

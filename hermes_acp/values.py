@@ -155,6 +155,13 @@ def variable(value: Any) -> str:
     return found
 
 
+def variables(value: Any) -> tuple[str, ...]:
+    """The names of environment variables."""
+    if not isinstance(value, list):
+        raise ValueError(f"must be a list of names, not {kind(value)}")
+    return tuple(filter(None, map(variable, value)))
+
+
 def day(value: Any) -> str:
     """A date, which TOML may have read as one."""
     found = value.isoformat() if isinstance(value, date) else text(value)

@@ -25,14 +25,54 @@ class Lines:
 
 
 @dataclass(frozen=True, slots=True)
+class Access:
+    """What a command may reach beyond what every sandboxed command may: the network, the repository's own folder for
+    writing, or, `outside` the sandbox, everything."""
+
+    network: bool = False
+    repository: bool = False
+    outside: bool = False
+
+
+USUAL = Access()
+"""What every command may reach."""
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
-    """A shell command line, the absolute folder it runs in, how many seconds it may take, and whether it is known to
-    change nothing."""
+    """A shell command line, the absolute folder it runs in, how many seconds it may take, whether it is known to change
+    nothing, and what it may reach where there is a sandbox."""
 
     line: str
     cwd: Path
     timeout: float
     only_reads: bool = False
+    access: Access = USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosure:
+    """Whether a session's commands run in a sandbox, with the network or without; or why there is none ("": nobody
+    asked for one)."""
+
+    standing: bool = False
+    network: bool = False
+    reason: str = ""
+
+    @property
+    def told(self) -> str:
+        """In words, where commands run."""
+        if not self.standing:
+            return f"Commands run in no sandbox: {self.reason or 'nobody asked for one'}."
+        return f"Commands run in a sandbox, {'with' if self.network else 'without'} the network."
+
+    def where(self, access: Access) -> str:
+        """In words, where a command runs."""
+        if not self.standing:
+            return f"No sandbox: {self.reason}." if self.reason else ""
+        if access.outside:
+            return "Outside the sandbox."
+        return "In the sandbox, with the network." if access.network or self.network else "In the sandbox."
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +158,10 @@ class Workspace(Protocol):
 
     async def remove(self, path: Path, *, holding: bytes) -> None:
         """Remove the file, which must hold exactly `holding`; for taking back what made it."""
+
+    @property
+    def enclosure(self) -> Enclosure:
+        """What is around the commands of the session."""
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         """Run a command to its end; `on_output` gets what is to be shown so far. Cancelling kills it."""

@@ -17,7 +17,7 @@ from hermes_acp.local import files
 from hermes_acp.local.one_writer import OneWriter
 from hermes_acp.local.paths import encode
 from hermes_acp.text import clean
-from hermes_acp.workspace import Background, Command, Completed, Lines, Show, Workspace
+from hermes_acp.workspace import Background, Command, Completed, Enclosure, Lines, Show, Workspace
 
 
 class Keeping(Protocol):
@@ -65,6 +65,10 @@ class KeptWorkspace:
     @property
     def roots(self) -> tuple[Path, ...]:
         return self.inner.roots
+
+    @property
+    def enclosure(self) -> Enclosure:
+        return self.inner.enclosure
 
     def set_further_roots(self, folders: tuple[Path, ...]) -> None:
         self.inner.set_further_roots(folders)

@@ -31,6 +31,7 @@ from hermes_acp.settings.load import Settings, load_settings, resolve_model
 from hermes_acp.settings.local_servers import FoundServer, look
 from hermes_acp.settings.providers import PROVIDERS
 from hermes_acp.settings.reserves import Named, named_reserves, named_side, resolve_named
+from hermes_acp.tools.safety.confining import why_none
 
 _KEYRING_SECONDS = 5
 
@@ -114,6 +115,7 @@ def _settings(settings: Settings, offline: bool) -> Iterator[Finding]:
     yield Finding("ok", "settings", str(file)) if file and file.exists() else Finding("note", "settings", "no file yet")
     for warning in settings.warnings:
         yield Finding("warning", "settings", warning)
+    yield _sandbox(settings)
     for rule in settings.config.approvals.rules:
         yield Finding("ok", "rule", rule.text)
     yield from map(_mcp_server, settings.config.mcp_servers)
@@ -123,6 +125,14 @@ def _settings(settings: Settings, offline: bool) -> Iterator[Finding]:
     found = asyncio.run(look(settings.local_servers)) if settings.says_no_model else ()
     yield from map(_local_server, found)
     yield from _models(settings, next((each.endpoint for each in found if each.model), None), offline)
+
+
+def _sandbox(settings: Settings) -> Finding:
+    config = settings.config.sandbox
+    if reason := why_none(config):
+        return Finding("note", "sandbox", f"none, so more is asked, and mode auto is not offered: {reason}")
+    network = "with" if config.network else "without"
+    return Finding("ok", "sandbox", f"commands run in bubblewrap, {network} the network")
 
 
 def _mcp_server(server: McpServer) -> Finding:
@@ -208,7 +218,6 @@ def _described(endpoint: ModelEndpoint) -> str:
 def _programs() -> Iterator[Finding]:
     yield _program("ripgrep", _ripgrep(), "warning", "not found, so files cannot be searched")
     yield _program("git", shutil.which("git"), "note", "not found")
-    yield _program("bwrap", shutil.which("bwrap"), "note", "not found (bubblewrap; commands run outside a sandbox)")
 
 
 def _ripgrep() -> str | None:

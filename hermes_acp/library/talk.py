@@ -32,6 +32,7 @@ from hermes_acp.mcp.servers import Servers
 from hermes_acp.plugins.loading import LOADING
 from hermes_acp.text import shorten
 from hermes_acp.tools.approval import Approvals
+from hermes_acp.tools.safety.confining import sandbox_for
 from hermes_acp.tools.safety.paths import protect
 
 TITLE_CHARACTERS = 60
@@ -150,7 +151,7 @@ class Talk:
         self._titled = bool(record.title)
         messages = repair(stored.message for stored in await store.messages(record.id))
         journal = await store.journal(record.id)
-        local = LocalWorkspace(Path(record.cwd), tuple(map(Path, record.roots)))
+        local = await asyncio.to_thread(_workspace, record, config)
         conversation = Conversation(
             id=record.id,
             workspace=KeptWorkspace(local, journal),
@@ -169,3 +170,11 @@ class Talk:
         """The mode that was given, else the session's own, else the configured one."""
         stored = next((mode for mode in MODES if mode == record.options.get("mode")), None)
         return config.approvals.mode if self.setup.mode_given or stored is None else stored
+
+
+def _workspace(record: SessionRecord, config: Config) -> LocalWorkspace:
+    roots = tuple(map(Path, record.roots))
+    sandbox = sandbox_for(config.sandbox, (Path(record.cwd), *roots))
+    if isinstance(sandbox, str):
+        return LocalWorkspace(Path(record.cwd), roots, why_not=sandbox)
+    return LocalWorkspace(Path(record.cwd), roots, sandbox)

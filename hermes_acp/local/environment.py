@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from hermes_acp.errors import ToolError
@@ -21,6 +21,23 @@ SECRET_NAMES = re.compile(
 )
 """Variables that commands do not inherit: the agent's keys, and those of whatever service."""
 
+_HARMLESS_NAMES = re.compile(
+    rb"PATH|HOME|USER|LOGNAME|SHELL|PWD|OLDPWD|SHLVL|LANG|LANGUAGE|LC_[A-Z]+|TZ|TZDIR|TERM|COLORTERM|COLUMNS|LINES"
+    rb"|NO_COLOR|FORCE_COLOR|CLICOLOR|CI|EDITOR|PAGER|XDG_(?:CACHE|CONFIG|DATA|STATE)_HOME|XDG_DATA_DIRS"
+    rb"|VIRTUAL_ENV|CONDA_[A-Z_]*PREFIX|CONDA_DEFAULT_ENV|PYTHON[A-Z]*|PYENV_[A-Z_]+|UV_[A-Z_]+|PYTEST_[A-Z_]+"
+    rb"|NODE_(?:PATH|OPTIONS|ENV|VERSION)|NVM_[A-Z_]+|FNM_[A-Z_]+|VOLTA_HOME|PNPM_HOME|BUN_INSTALL|DENO_DIR"
+    rb"|GO[A-Z]+|CGO_[A-Z]+|CARGO_(?:HOME|TARGET_DIR|INCREMENTAL)|RUST[A-Z_]+|JAVA_HOME|JDK_HOME|M2_HOME|GRADLE_HOME"
+    rb"|GEM_(?:HOME|PATH)|RBENV_[A-Z_]+|DOTNET_[A-Z_]+|ANDROID_(?:HOME|SDK_ROOT)|SDKROOT|DEVELOPER_DIR"
+    rb"|CC|CXX|CPP|LD|AR|[A-Z]+FLAGS|PKG_CONFIG[A-Z_]*|LD_LIBRARY_PATH|LIBRARY_PATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH"
+    rb"|CPATH|CMAKE_[A-Z_]+|MANPATH|INFOPATH|SSL_CERT_(?:FILE|DIR)|REQUESTS_CA_BUNDLE|NODE_EXTRA_CA_CERTS|NIX_[A-Z_]+"
+    rb"|LOCALE_ARCHIVE|SOURCE_DATE_EPOCH|DEBUG|DEBIAN_FRONTEND"
+)
+"""Variables that commands inherit in the sandbox: what programs and compilers are found and set up by. None that names
+a socket, an agent or a proxy."""
+
+_IN_TMP = {b"GOCACHE": b"/tmp/.cache/go-build", b"npm_config_cache": b"/tmp/.cache/npm"}
+"""Caches that programs cannot do without, where they can be written."""
+
 _WITHHELD: set[bytes] = set()
 
 _DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
@@ -34,6 +51,16 @@ def for_command(tag: str) -> dict[bytes, bytes]:
     kept[RUN] = b" ".join(filter(None, (os.environb.get(RUN, b""), GUARDIAN.tag.encode(), tag.encode())))
     kept.setdefault(b"PATH", _DEFAULT_PATH)
     return kept
+
+
+def for_sandbox(tag: str, keep: Sequence[str] = ()) -> dict[bytes, bytes]:
+    """The environment of a command in the sandbox: names that are known to be harmless, and those of `keep`."""
+    kept = {
+        name: value
+        for name, value in for_command(tag).items()
+        if name == RUN or _HARMLESS_NAMES.fullmatch(name) or name in {each.encode() for each in keep}
+    }
+    return {**_IN_TMP, **kept, b"TMPDIR": b"/tmp"}
 
 
 def search_path() -> str:

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from functools import partial
 
 from hermes_acp.errors import ToolError
-from hermes_acp.local import child, environment, survivors
+from hermes_acp.local import child, survivors
 from hermes_acp.local.background import BackgroundCommand
 from hermes_acp.local.child import Child
+from hermes_acp.local.dressing import Dressing
 from hermes_acp.local.output import Live, Recording
 from hermes_acp.local.waiting import surely, within
 from hermes_acp.text import head_and_tail
@@ -31,12 +32,14 @@ class Shell:
     were started in the background.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, dressing: Dressing | None = None) -> None:
+        self._dressing = dressing or Dressing()
         self.background: dict[str, BackgroundCommand] = {}
         self._started = 0
         self._tag = secrets.token_hex(12)
         self._children: set[Child] = set()
         self._left: set[int] = set()
+        self._walled: set[int] = set()
         self._closed = False
 
     async def run(self, command: Command, on_output: Show) -> Completed:
@@ -87,6 +90,7 @@ class Shell:
         left, self._children = self._children, set()
         for ended in left:
             await ended.end()
+        await surely(self._dressing.aclose())
 
     async def _sessions(self) -> set[int]:
         """The sessions of commands that run, and of those that have left something running."""
@@ -117,14 +121,7 @@ class Shell:
             await self._stop(started, tag)
 
     async def _start(self, command: Command, tag: str, take: Callable[[int, bytes], None]) -> Child:
-        starting = asyncio.ensure_future(
-            child.start(
-                environment.shell(command.line),
-                cwd=command.cwd,
-                environment=environment.for_command(tag),
-                on_data=take,
-            )
-        )
+        starting = asyncio.ensure_future(self._begin(command, tag, take))
         try:
             started = await surely(starting)
         except asyncio.CancelledError:
@@ -136,8 +133,19 @@ class Shell:
             await self._destroy(started, tag)
         return started
 
+    async def _begin(self, command: Command, tag: str, take: Callable[[int, bytes], None]) -> Child:
+        dressed = await self._dressing.of(command, tag)
+        started = await child.start(dressed.argv, cwd=command.cwd, environment=dressed.environment, on_data=take)
+        if dressed.walled:
+            self._walled.add(started.pid)
+        return started
+
     async def _stop(self, started: Child, tag: str) -> None:
-        survivors.signal_group(started.pid, signal.SIGTERM)
+        """Ask it to end, then kill it. The first process of a sandbox is not asked: with it all would end at once."""
+        if started.pid in self._walled:
+            await surely(asyncio.to_thread(survivors.ask, tag, started.pid))
+        else:
+            survivors.signal_group(started.pid, signal.SIGTERM)
         await within(_PATIENCE, _gone(started))
         await self._end(started, tag)
 
@@ -157,6 +165,9 @@ class Shell:
         for ended in over:
             ended.close()
         self._children -= over
+        self._walled &= {each.pid for each in self._children}
+        if not self._children:
+            self._dressing.all_ended()
         self._left = {left for left in self._left | {each.pid for each in over} if survivors.has_members(left)}
 
 

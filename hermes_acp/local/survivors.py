@@ -49,6 +49,11 @@ def end(tag: str, *sessions: int, within: float = 2.0) -> None:
         left = find(tag, *sessions)
 
 
+def ask(tag: str, session: int) -> None:
+    """Ask all of them to end but the session's first process."""
+    _signal(find(tag, session) - {session}, signal.SIGTERM)
+
+
 def has_members(group: int) -> bool:
     """Whether a process group has a process left. While it has, its number is given to nobody else."""
     try:

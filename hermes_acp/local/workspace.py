@@ -8,24 +8,30 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from hermes_acp.local import files, paths, removing, writing
+from hermes_acp.local.dressing import Dressing
 from hermes_acp.local.one_writer import OneWriter
 from hermes_acp.local.processes import Shell
+from hermes_acp.local.sandbox.walls import Sandbox
 from hermes_acp.local.seen import Seen
 from hermes_acp.local.waiting import surely
-from hermes_acp.workspace import Background, Command, Completed, Lines, Show
+from hermes_acp.workspace import Background, Command, Completed, Enclosure, Lines, Show
 
 
 class LocalWorkspace:
     """Files and commands of one session on this machine (see `hermes_acp.workspace.Workspace`).
 
-    Whoever makes one awaits `aclose` when the session ends: it ends the background processes.
+    Commands run in `sandbox`, or, where it is None, in none: `why_not` says why, to whoever is asked. Whoever makes a
+    workspace awaits `aclose` when the session ends: it ends the background processes.
     """
 
-    def __init__(self, cwd: Path, roots: tuple[Path, ...] = ()) -> None:
+    def __init__(
+        self, cwd: Path, roots: tuple[Path, ...] = (), sandbox: Sandbox | None = None, why_not: str = ""
+    ) -> None:
         self._roots = _real(cwd, *roots)
         self._seen = Seen()
         self._one_writer = OneWriter()
-        self._shell = Shell()
+        self._enclosure = sandbox.enclosure if sandbox else Enclosure(reason=why_not)
+        self._shell = Shell(Dressing(sandbox, lambda: self._roots))
 
     @property
     def cwd(self) -> Path:
@@ -77,6 +83,10 @@ class LocalWorkspace:
         async with self._one_writer.of(path):
             await surely(asyncio.to_thread(removing.remove, path, holding))
             self._note(path, None)
+
+    @property
+    def enclosure(self) -> Enclosure:
+        return self._enclosure
 
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:

@@ -26,6 +26,7 @@ from hermes_acp.settings import (
 )
 from hermes_acp.settings.keyring_key import PATIENCE, SOON, KeyringKey, not_answered
 from hermes_acp.settings.local_search import LocalSearch
+from hermes_acp.tools.safety.confining import why_none
 
 log = logging.getLogger(__name__)
 
@@ -66,6 +67,7 @@ class Account:
             CredentialsMissing: there is no model to talk to.
             ConfigError: a setting is wrong, or the keyring gives no key.
         """
+        await asyncio.to_thread(why_none, self._current().config.sandbox)
         if self._models is None and not is_signed_out(self._current().home):
             await self._local.run(self._current())
         await self._unlock(SOON)

@@ -16,7 +16,7 @@ from hermes_acp.protocol.editor_memory import Memory
 from hermes_acp.protocol.editor_saving import only_blanks_differ, saved
 from hermes_acp.protocol.editor_terminals import EditorTerminals, NoTerminal
 from hermes_acp.text import clean
-from hermes_acp.workspace import Background, Command, Completed, Lines, Show
+from hermes_acp.workspace import Background, Command, Completed, Enclosure, Lines, Show
 
 
 class EditorWorkspace:
@@ -115,6 +115,10 @@ class EditorWorkspace:
                 await self._local.remove(path, holding=disk)
             self._memory.note(path, None, holding, disk_is_right=True)
 
+    @property
+    def enclosure(self) -> Enclosure:
+        return self._local.enclosure
+
     async def run(self, command: Command, on_output: Show) -> Completed:
         try:
             return await self._run(command, on_output)
@@ -135,7 +139,8 @@ class EditorWorkspace:
         await self._local.aclose()
 
     async def _run(self, command: Command, on_output: Show) -> Completed:
-        if self._terminals is not None:
+        """In the editor's terminal where no sandbox is, or where the person let the command out of it."""
+        if self._terminals is not None and (command.access.outside or not self.enclosure.standing):
             try:
                 return await self._terminals.run(command, on_output)
             except NoTerminal:

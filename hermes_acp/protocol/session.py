@@ -17,7 +17,7 @@ from hermes_acp.agent.turns import Turns
 from hermes_acp.commands.builtin import find_command, find_custom, run_command
 from hermes_acp.commands.options import Options
 from hermes_acp.errors import HermesError
-from hermes_acp.events import Notice
+from hermes_acp.events import Notice, StatusChanged
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.protocol.content import read_prompt, text_of, with_text
 from hermes_acp.protocol.editor_host import EditorHost
@@ -61,6 +61,7 @@ class Session:
     ready: Callable[[], Awaitable[None]] = _at_once
     plugins_told: bool = False
     _known: bool = False
+    _placed: bool = False
     _models_told: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -163,6 +164,7 @@ class Session:
         custom = await asyncio.to_thread(find_custom, text_of(blocks), self.home)
         typed = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
         message = with_text(typed, blocks, custom.text()) if custom else typed
+        self._tell_where_commands_run()
         await self.ready()
         await self._join_servers()
         self._show_notices()
@@ -172,6 +174,12 @@ class Session:
             self.agent(self.options.model), self.conversation, message, self.host, typed if custom else None
         )
         return _stop_reason(result.stop)
+
+    def _tell_where_commands_run(self) -> None:
+        """Once in a session: its first status."""
+        if not self._placed:
+            self._placed = True
+            self.host.emit(StatusChanged("sandbox", self.conversation.workspace.enclosure.told))
 
     async def custom_commands(self) -> list[CustomCommand]:
         """The person's own commands as they are now."""

@@ -42,6 +42,7 @@ from hermes_acp.protocol.plugins import plugin_notices
 from hermes_acp.protocol.session import Session
 from hermes_acp.protocol.title import Title
 from hermes_acp.tools.approval import Approvals
+from hermes_acp.tools.safety.confining import sandbox_for
 from hermes_acp.tools.safety.paths import protect
 from hermes_acp.workspace import Workspace
 
@@ -179,7 +180,7 @@ class Sessions:
         config = self.account.config(place.cwd)
         protect(self.account.home.config, self.account.home.state)
         journal = await self.store.journal(record.id)
-        workspace = KeptWorkspace(self._workspace(record.id, place), journal)
+        workspace = KeptWorkspace(self._workspace(record.id, place, config), journal)
         conversation = Conversation(
             id=record.id,
             workspace=workspace,
@@ -207,8 +208,13 @@ class Sessions:
         self._open[record.id] = session
         return session
 
-    def _workspace(self, session_id: str, place: Place) -> Workspace:
-        local = LocalWorkspace(place.cwd, place.roots)
+    def _workspace(self, session_id: str, place: Place, config: Config) -> Workspace:
+        sandbox = sandbox_for(config.sandbox, (place.cwd, *place.roots))
+        local = (
+            LocalWorkspace(place.cwd, place.roots, why_not=sandbox)
+            if isinstance(sandbox, str)
+            else LocalWorkspace(place.cwd, place.roots, sandbox)
+        )
         client, files = self.client, EditorFiles(self.peer, session_id)
         if not (client.read_files or client.write_files or client.terminals):
             return local

@@ -105,14 +105,14 @@ class Approvals:
         """What is to be asked about: nothing where a rule allows it. No rule lets a file that looks secret, or that
         steers other programs, be touched unasked."""
         reason = self._concern(action, roots)
-        if not reason or not allowing(self.rules, tool, action, roots):
+        if not reason or action.access.outside or not allowing(self.rules, tool, action, roots):
             return reason
         return _lasting_concern(action, roots, self.rules) if action.effect == "edit" else ""
 
     def _concern(self, action: Action, roots: tuple[Path, ...]) -> str:
         match action.effect:
             case "execute":
-                return action.judged.concern if action.judged else "This runs a command."
+                return _command_concern(action)
             case "edit":
                 return self._edit_concern(action, roots)
             case "read":
@@ -128,6 +128,13 @@ class Approvals:
         if concern := _lasting_concern(action, roots):
             return concern
         return "" if self.mode == "accept_edits" else "This changes files."
+
+
+def _command_concern(action: Action) -> str:
+    judged = action.judged.concern if action.judged else "This runs a command."
+    if action.access.outside:
+        return f"It asks to run outside the sandbox. {judged}".strip()
+    return judged or ("It asks for the network." if action.access.network else "")
 
 
 def describe_always(tool: str, action: Action) -> str:
@@ -160,8 +167,9 @@ def lasting_rules(request: ApprovalRequest) -> tuple[Rule, ...]:
 def _in_words(subject: Subject) -> str:
     what, name, folder = subject
     match what:
-        case "execute":
-            return f"run `{visible(name)}` in {visible(folder)}"
+        case "execute" | "execute outside" | "execute with the network":
+            beyond = what.removeprefix("execute").replace(" outside", " outside the sandbox")
+            return f"run `{visible(name)}` in {visible(folder)}{beyond}"
         case "edit":
             return f"edit {visible(name)}"
         case _:
@@ -183,6 +191,9 @@ def _grantable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
     not let everything in it be read."""
     if action.effect in ("call", "query"):
         return frozenset({(action.effect, tool, "")})
+    if action.effect == "execute" and (action.access.network or action.access.outside):
+        beyond = "execute outside" if action.access.outside else "execute with the network"
+        return frozenset({(beyond, action.command, str(cwd))})
     if action.effect != "read":
         return _refusable(tool, action, cwd)
     return frozenset((tool, str(path), "") for path in action.paths)

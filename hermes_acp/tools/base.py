@@ -16,7 +16,7 @@ from hermes_acp.errors import ToolError
 from hermes_acp.host import Host, Nobody
 from hermes_acp.tools.arguments import explain
 from hermes_acp.tools.safety.judged import Judged
-from hermes_acp.workspace import Show, Workspace
+from hermes_acp.workspace import USUAL, Access, Show, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,8 @@ class Action:
 
     `run` does exactly what the other fields say, or raises `ToolError`: it is bound to what was read when
     the call was made ready, and refuses when that has changed since. `paths` are resolved; a call whose
-    `effect` is "execute" has its `command` text, exactly as it will run, and what was `judged` of it.
+    `effect` is "execute" has its `command` text, exactly as it will run, what was `judged` of it, what it may
+    reach (`access`), and in words `where` it runs; it is `contained` when that is a sandbox without the network.
     """
 
     title: str
@@ -45,6 +46,9 @@ class Action:
     paths: tuple[Path, ...] = ()
     command: str = ""
     judged: Judged | None = None
+    access: Access = USUAL
+    where: str = ""
+    contained: bool = False
     diffs: tuple[Diff, ...] = ()
     locations: tuple[Location, ...] = ()
 

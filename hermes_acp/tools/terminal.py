@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import math
+import re
 import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
+from typing import Literal
 
 from pydantic import Field
 
@@ -19,11 +21,14 @@ from hermes_acp.text import visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.tools.safety.judged import Judged, Place
-from hermes_acp.workspace import Command, Completed, Workspace
+from hermes_acp.workspace import Access, Command, Completed, Workspace
 
 _USUAL = 120
 _LONGEST = 3_600
 _TITLE = 200
+_GIT = re.compile(r"\bgit\b")
+"""What may be a command that is to write into the repository. Whoever is asked about it sees it."""
+
 _AT_ONCE = 0.1
 """Seconds in which a background command that cannot work mostly ends."""
 
@@ -35,6 +40,11 @@ class Terminal(Params):
     command: str
     timeout: float = Field(_USUAL, description="Seconds, at most 3600.")
     background: bool = Field(False, description="For servers and watchers: return at once; see process.")
+    sandbox: Literal["inside", "network", "outside"] = Field(
+        "inside",
+        description="Where there is a sandbox, the disk outside the session's folders can only be read and there is no "
+        "network. 'network' adds it, 'outside' runs without a sandbox; the user is asked.",
+    )
 
 
 async def prepare(args: Terminal, ctx: ToolContext) -> Action:
@@ -51,7 +61,10 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
     if not judged.parts:
         judged = replace(judged, concern=f"{judged.concern} {await asyncio.to_thread(explained, args.command)}".strip())
     seconds = min(max(args.timeout, 1), _LONGEST) if math.isfinite(args.timeout) else _USUAL
-    command = Command(judged.line, ctx.workspace.cwd, math.inf if args.background else seconds, not judged.concern)
+    enclosure = ctx.workspace.enclosure
+    access = access_of(args, judged) if enclosure.standing else Access()
+    limit = math.inf if args.background else seconds
+    command = Command(judged.line, ctx.workspace.cwd, limit, not judged.concern, access)
     run = partial(_start if args.background else _run, command, ctx)
     return Action(
         f"In the background: {title(args.command)}" if args.background else title(args.command),
@@ -59,6 +72,20 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
         "execute",
         command=judged.line,
         judged=judged,
+        access=access,
+        where=enclosure.where(access),
+        contained=enclosure.standing and not (access.network or access.outside or enclosure.network),
+    )
+
+
+def access_of(args: Terminal, judged: Judged) -> Access:
+    """What a command may reach that the person is to be asked about. One that only reads needs nothing."""
+    if not judged.concern and args.sandbox == "inside":
+        return Access()
+    return Access(
+        network=args.sandbox == "network",
+        repository=_GIT.search(judged.written) is not None,
+        outside=args.sandbox == "outside",
     )
 
 
@@ -104,10 +131,12 @@ async def _start(command: Command, ctx: ToolContext) -> ToolResult:
     started = ctx.workspace.background[name]
     await started.wait(_AT_ONCE)
     look = started.look()
+    where = _placed(command, ctx)
     if look.exit_code is None:
-        return ToolResult(f"{name} runs in the background. process tells how it is and ends it.", raw={"id": name})
+        text = f"{name} runs in the background. process tells how it is and ends it."
+        return ToolResult(text, raw={"id": name} | where)
     text = f"{look.output}\n[{name} has ended already: {ending(look.exit_code)}]".lstrip("\n")
-    return ToolResult(text, is_error=look.exit_code != 0, raw={"id": name, "exit_code": look.exit_code})
+    return ToolResult(text, is_error=look.exit_code != 0, raw={"id": name, "exit_code": look.exit_code} | where)
 
 
 async def _run(command: Command, ctx: ToolContext) -> ToolResult:
@@ -117,8 +146,13 @@ async def _run(command: Command, ctx: ToolContext) -> ToolResult:
         f"{output}\n[{_ending(completed, command.timeout)}]",
         is_error=completed.timed_out or completed.exit_code != 0,
         terminal_id=completed.terminal_id,
-        raw=_raw(completed),
+        raw=_raw(completed) | _placed(command, ctx),
     )
+
+
+def _placed(command: Command, ctx: ToolContext) -> dict[str, object]:
+    where = ctx.workspace.enclosure.where(command.access)
+    return {"sandbox": where} if where else {}
 
 
 def _ending(completed: Completed, seconds: float) -> str:
@@ -133,6 +167,8 @@ def ending(exit_code: int | None) -> str:
         return "ended; its exit code is not known"
     if exit_code < 0:
         return f"killed by signal {-exit_code}{_signal_name(-exit_code)}"
+    if name := _signal_name(exit_code - 128):
+        return f"exit code {exit_code}, as after signal {exit_code - 128}{name}"
     return f"exit code {exit_code}"
 
 

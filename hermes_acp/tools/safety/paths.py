@@ -78,6 +78,11 @@ def protect(*folders: Path | None) -> None:
     _OWN.update(folder.resolve() for folder in folders if folder is not None)
 
 
+def own_folders() -> frozenset[Path]:
+    """The folders that hold our own settings and state."""
+    return frozenset(_OWN)
+
+
 def _holds(parts: tuple[str, ...], place: tuple[str, ...]) -> bool:
     return any(parts[at : at + len(place)] == place for at in range(len(parts)))
 

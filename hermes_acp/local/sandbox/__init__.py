@@ -1,0 +1,1 @@
+"""The sandbox of commands: walls of the system around each, by bubblewrap."""
