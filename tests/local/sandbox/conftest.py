@@ -1,0 +1,34 @@
+"""A session's workspace behind real walls. Where bubblewrap is installed it has to work: then nothing is skipped."""
+
+import shutil
+
+import pytest
+
+from hermes_acp.local.sandbox import probing
+from hermes_acp.local.sandbox.walls import Sandbox
+from hermes_acp.local.workspace import LocalWorkspace
+from hermes_acp.workspace import Access, Command
+
+
+@pytest.fixture
+def wrapper():
+    found = probing.find()
+    if isinstance(found, str) and shutil.which(probing.PROGRAM) is None:
+        pytest.skip(f"the sandbox is not tested: {found}")
+    assert not isinstance(found, str), found
+    return found
+
+
+@pytest.fixture
+async def walled(wrapper, tmp_path):
+    """A function that runs a command in the sandbox of a session in `tmp_path/ws`."""
+    (tmp_path / "ws").mkdir()
+    workspace = LocalWorkspace(tmp_path / "ws", (), Sandbox(wrapper, (tmp_path / "ws" / "hidden",)))
+
+    async def run(line, timeout=10, **access):
+        command = Command(line, workspace.cwd, timeout, Access(**access))
+        return await workspace.run(command, lambda text, terminal_id=None: None)
+
+    run.workspace = workspace
+    yield run
+    await workspace.aclose()

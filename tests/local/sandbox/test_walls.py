@@ -1,0 +1,281 @@
+"""Escapes from the sandbox, each tried for real."""
+
+import asyncio
+import os
+import resource
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from hermes_acp.local import survivors
+from hermes_acp.local.sandbox import probing
+from hermes_acp.local.sandbox.walls import Sandbox
+from hermes_acp.local.workspace import LocalWorkspace
+from hermes_acp.workspace import Access, Command
+from tests.support.processes import until
+
+
+def _repository(folder):
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder / ".git"
+
+
+def _log(git):
+    return subprocess.run(["git", "-C", str(git.parent), "log", "--format=%s"], capture_output=True, text=True).stdout
+
+
+async def test_the_sessions_folder_is_written_and_nothing_else(walled, tmp_path):
+    outside = Path("/var/lib/hermes-acp-test-outside")
+    done = await walled(f"echo a > made; echo b > {outside}; echo c > /etc/made-by-a-test; echo d > ../beside")
+    assert (walled.workspace.cwd / "made").read_text() == "a\n"
+    assert not outside.exists()
+    assert not os.path.exists("/etc/made-by-a-test")
+    assert not (tmp_path / "beside").exists()
+    assert done.output.count("ead-only file system") == 2
+
+
+async def test_a_link_out_of_the_folder_is_not_written_through(walled):
+    with tempfile.TemporaryDirectory(dir="/var/lib") as outside:
+        (walled.workspace.cwd / "link").symlink_to(outside)
+        done = await walled("echo x > link/file")
+        assert done.exit_code != 0
+        assert os.listdir(outside) == []
+
+
+async def test_a_hard_link_to_a_file_outside_cannot_be_made(walled):
+    with tempfile.NamedTemporaryFile(dir="/var/lib") as outside:
+        done = await walled(f"ln {outside.name} here && echo x > here")
+        assert done.exit_code != 0
+        assert os.path.getsize(outside.name) == 0
+
+
+async def test_there_is_no_network_by_tcp_or_udp(walled):
+    server, datagrams = socket.socket(), socket.socket(type=socket.SOCK_DGRAM)
+    with server, datagrams:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        server.settimeout(0.3)
+        datagrams.bind(("127.0.0.1", 0))
+        datagrams.settimeout(0.3)
+        tcp, udp = server.getsockname()[1], datagrams.getsockname()[1]
+        done = await walled(f"echo x > /dev/tcp/127.0.0.1/{tcp} || echo refused; echo x > /dev/udp/127.0.0.1/{udp}")
+        assert "refused" in done.output
+        with pytest.raises(TimeoutError):
+            datagrams.recv(10)
+
+
+async def test_the_network_is_there_once_it_is_allowed(walled):
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen()
+        done = await walled(f"echo x > /dev/tcp/127.0.0.1/{server.getsockname()[1]}", network=True)
+        assert done.exit_code == 0
+
+
+async def test_sockets_of_other_programs_are_not_there(walled):
+    """Whatever has a socket in the file system: containers, agents of keys, a desktop."""
+    script = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+    with tempfile.TemporaryDirectory(dir="/var/lib") as folder, socket.socket(socket.AF_UNIX) as server:
+        path = os.path.join(folder, "agent.sock")
+        server.bind(path)
+        server.listen()
+        done = await walled(f"python3 -c '{script}' {path}")
+        assert done.exit_code == 1
+        assert "Error" in done.output
+
+
+async def test_no_process_but_its_own_is_seen(walled):
+    done = await walled(f"kill -0 {os.getpid()} && echo seen; ls /proc | grep -cx '[0-9]*'")
+    assert "seen" not in done.output
+    assert int(done.output.split()[-1]) < 8
+
+
+async def test_what_is_hidden_is_empty(walled):
+    hidden = walled.workspace.cwd / "hidden"
+    hidden.mkdir()
+    (hidden / "state.db").write_text("secret")
+    done = await walled("ls -A hidden; cat hidden/state.db; echo x > hidden/made")
+    assert "secret" not in done.output
+    assert os.listdir(hidden) == ["state.db"]
+
+
+async def test_password_hashes_of_the_system_are_hidden(walled):
+    assert "$" not in (await walled("cat /etc/shadow")).output
+
+
+async def test_only_known_variables_are_inherited(walled, monkeypatch):
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/run/agent")
+    monkeypatch.setenv("WHATEVER", "canary")
+    monkeypatch.setenv("MY_API_KEY", "canary")
+    done = await walled("env")
+    assert "PATH=" in done.output
+    assert "canary" not in done.output
+    assert "SSH_AUTH_SOCK" not in done.output
+
+
+async def test_a_repository_cannot_be_renamed_to_put_a_hook_into_it(walled):
+    git = _repository(walled.workspace.cwd)
+    line = "mv .git .git2; cp -r .git .git3; mv .git3 .git; printf 'pwn x' > .git/hooks/pre-commit"
+    for access in ({}, {"repository": True}):
+        await walled(line, **access)
+        assert not (git / "hooks" / "pre-commit").exists()
+        assert git.is_dir()
+
+
+async def test_a_repository_that_is_not_there_cannot_be_made(walled):
+    done = await walled("git init; mkdir -p .git/hooks; echo pwn > .git/config; rmdir .git; mv .git x")
+    assert done.exit_code != 0
+    assert os.listdir(walled.workspace.cwd) == []
+
+
+async def test_what_stands_in_for_a_repository_stays_while_another_command_runs(walled):
+    workspace = walled.workspace
+    await workspace.start(Command("sleep 0.5; mkdir -p .git/hooks && echo made", workspace.cwd, 10))
+    await walled("true")
+    await workspace.background["p1"].wait(5)
+    assert "made" not in workspace.background["p1"].look().output
+    await walled("true")
+    assert os.listdir(workspace.cwd) == []
+
+
+async def test_a_command_that_was_approved_commits_but_sets_no_hook_and_no_configuration(walled):
+    git = _repository(walled.workspace.cwd)
+    before = (git / "config").read_bytes()
+    line = "touch a && git add a && git -c user.name=a -c user.email=a@b commit -qm one; git config core.pager evil"
+    done = await walled(line, repository=True)
+    assert (git / "config").read_bytes() == before
+    log = await asyncio.to_thread(_log, git)
+    assert log == "one\n", done.output
+
+
+async def test_a_command_that_does_not_need_the_repository_cannot_write_it(walled):
+    git = _repository(walled.workspace.cwd)
+    await walled("echo evil > .git/config; echo x > .git/HEAD; touch .git/commondir")
+    assert "evil" not in (git / "config").read_text()
+    assert not (git / "commondir").exists()
+
+
+async def test_a_repository_below_the_folder_cannot_be_written(walled):
+    (walled.workspace.cwd / "part").mkdir()
+    git = _repository(walled.workspace.cwd / "part")
+    await walled("echo evil >> part/.git/config; mv part/.git part/x")
+    assert "evil" not in (git / "config").read_text()
+
+
+async def test_a_race_of_links_writes_nothing_outside(walled):
+    """A name is a folder, then a link to one outside, 10,000 times, while a command writes through it."""
+    ws, over = walled.workspace.cwd, threading.Event()
+
+    def swap(outside):
+        for _ in range(10_000):
+            if over.is_set():
+                return
+            os.mkdir(ws / "d")
+            os.rename(ws / "d", ws / "gone")
+            os.symlink(outside, ws / "d")
+            os.unlink(ws / "d")
+            for name in os.listdir(ws / "gone"):
+                os.unlink(ws / "gone" / name)
+            os.rmdir(ws / "gone")
+
+    with tempfile.TemporaryDirectory(dir="/var/lib") as outside:
+        racing = asyncio.create_task(asyncio.to_thread(swap, outside))
+        await walled("for i in $(seq 300); do echo x > d/f; done 2>/dev/null", timeout=20)
+        over.set()
+        await asyncio.gather(racing, return_exceptions=True)
+        assert os.listdir(outside) == []
+
+
+async def test_exit_codes_and_output_come_through(walled):
+    assert (await walled("echo out; echo err >&2; exit 7")).exit_code == 7
+    assert (await walled("kill -9 $$")).exit_code == 128 + 9
+    assert "err" in (await walled("echo err >&2")).output
+
+
+async def test_a_command_out_of_time_may_clean_up(walled):
+    done = await walled("trap 'echo cleaned; exit 4' TERM; sleep 60 & wait", timeout=0.3)
+    assert done.timed_out
+    assert "cleaned" in done.output
+
+
+async def test_a_cancel_leaves_nothing_within_50_ms(walled):
+    tag = walled.workspace._shell._tag
+    line = "trap '' TERM HUP; (setsid env -i sleep 300 &) ; (env -i sleep 301 &); sleep 302"
+    running = asyncio.create_task(walled(line, timeout=60))
+    assert await asyncio.to_thread(until, lambda: len(survivors.find(tag)) >= 5, 5)
+    began = time.monotonic()
+    running.cancel()
+    await asyncio.gather(running, return_exceptions=True)
+    took = time.monotonic() - began
+    assert not survivors.find(tag)
+    assert not _runs("sleep\x00300")
+    assert took < 0.5, "50 ms on a machine that does nothing else"
+
+
+async def test_what_an_ended_command_leaves_behind_ends_with_it(walled):
+    await walled("(setsid env -i sleep 333 >/dev/null 2>&1 &)")
+    assert await asyncio.to_thread(until, lambda: not _runs("sleep\x00333"), 2)
+
+
+async def test_the_sessions_own_tmp_lasts_as_long_as_the_session(walled):
+    await walled("echo kept > /tmp/note")
+    assert (await walled("cat /tmp/note")).output == "kept\n"
+    assert not os.path.exists("/tmp/note")
+    (own,) = [walled.workspace._shell._dressing.sandbox._tmp]
+    await walled.workspace.aclose()
+    assert not os.path.exists(own)
+
+
+async def test_a_session_in_the_whole_home_is_not_walled(wrapper, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    workspace = LocalWorkspace(tmp_path, (), Sandbox(wrapper))
+    with pytest.raises(Exception, match="whole home"):
+        await workspace.run(Command("true", tmp_path, 5), lambda text, terminal_id=None: None)
+    await workspace.aclose()
+
+
+async def test_outside_means_outside(walled, tmp_path):
+    await walled("echo x > ../beside", outside=True)
+    assert (tmp_path / "beside").read_text() == "x\n"
+
+
+def test_a_sandboxed_start_costs_little_more_than_a_bare_one(wrapper, tmp_path):
+    """The fastest of twenty, in the same run."""
+    sandbox = Sandbox(wrapper)
+    argv = sandbox._argv(Command("true", tmp_path, 5, Access()), (tmp_path,))
+    bare = [wrapper.program, *wrapper.options, b"--unshare-net", b"--ro-bind", b"/", b"/", b"--dev", b"/dev"]
+    bare += [b"--proc", b"/proc", b"--", b"/bin/bash", b"-c", b"true"]
+    pairs = [(_cpu(list(argv)), _cpu(bare)) for _ in range(20)]
+    ours, theirs = (min(column) for column in zip(*pairs, strict=True))
+    sandbox.tidy()
+    assert ours <= 1.5 * theirs, (ours, theirs)
+
+
+def test_the_probe_says_why_there_is_no_sandbox(monkeypatch):
+    probing.find.cache_clear()
+    monkeypatch.setattr(probing, "PROGRAM", "no-such-bwrap")
+    assert "not installed" in probing.find()
+    probing.find.cache_clear()
+
+
+def _runs(words):
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            if words.encode() in Path(f"/proc/{pid}/cmdline").read_bytes():
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _cpu(argv):
+    """Seconds of processor time, which others who use the machine do not change much."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(argv, check=True, stdin=subprocess.DEVNULL)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
