@@ -26,7 +26,7 @@ async def walled(wrapper, tmp_path):
     workspace = LocalWorkspace(tmp_path / "ws", (), Sandbox(wrapper, (tmp_path / "ws" / "hidden",)))
 
     async def run(line, timeout=10, **access):
-        command = Command(line, workspace.cwd, timeout, Access(**access))
+        command = Command(line, workspace.cwd, timeout, access=Access(**access))
         return await workspace.run(command, lambda text, terminal_id=None: None)
 
     run.workspace = workspace

@@ -247,7 +247,7 @@ async def test_outside_means_outside(walled, tmp_path):
 def test_a_sandboxed_start_costs_little_more_than_a_bare_one(wrapper, tmp_path):
     """The fastest of twenty, in the same run."""
     sandbox = Sandbox(wrapper)
-    argv = sandbox._argv(Command("true", tmp_path, 5, Access()), (tmp_path,))
+    argv = sandbox._argv(Command("true", tmp_path, 5, access=Access()), (tmp_path,))
     bare = [wrapper.program, *wrapper.options, b"--unshare-net", b"--ro-bind", b"/", b"/", b"--dev", b"/dev"]
     bare += [b"--proc", b"/proc", b"--", b"/bin/bash", b"-c", b"true"]
     pairs = [(_cpu(list(argv)), _cpu(bare)) for _ in range(20)]
