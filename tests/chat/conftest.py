@@ -54,7 +54,7 @@ class Typist:
     def type(self, text):
         self._pipe.send_text(text)
 
-    async def sees(self, *texts, seconds=6.0):
+    async def sees(self, *texts, seconds=30.0):
         """Wait until each of the texts was drawn, since the last of these waits."""
         deadline = time.monotonic() + seconds
         while not all(text in self.shown[self._seen :] for text in texts):
@@ -122,7 +122,7 @@ def chat(model, project):
             try:
                 yield typist
                 typist.type(CTRL_U + CTRL_D)
-                assert await asyncio.wait_for(asyncio.shield(task), 10) == 0
+                assert await asyncio.wait_for(asyncio.shield(task), 30) == 0
             finally:
                 task.cancel()
 
