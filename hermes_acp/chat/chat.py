@@ -90,7 +90,7 @@ class Chat:
         """Open the session while the person types already."""
         self.session = self.begin_session(session_id)
         folder = printable(str(self.session.folder))
-        self.host.say(self.screen.pen.quiet(f"hermes-acp {__version__} in {folder}. /help shows the commands."))
+        self.host.say(self.screen.pen.quiet(f"hermes-acp {__version__} · /help · Ctrl-D leaves\n{folder}"))
         self._enqueue(lambda: self._open(replaying=session_id is not None))
 
     def submit(self, text: str) -> None:

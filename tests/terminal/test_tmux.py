@@ -1,0 +1,181 @@
+"""What a person sees in a real terminal, as tmux captures it."""
+
+import os
+import re
+import signal
+import time
+
+import pytest
+
+from tests.fakes.model_server import Call, Say
+
+pytestmark = pytest.mark.slow
+
+PAST_THE_GUARD = 0.6
+EDIT = Call("patch", {"path": "main.py", "old_string": "a - b", "new_string": "a + b"})
+BEFORE = "def add(a, b):\n    return a - b\n"
+AFTER = "def add(a, b):\n    return a + b\n"
+
+
+def from_prompt(screen, prompt):
+    """The lines from a prompt on, without blank ones at the end."""
+    lines = [line.rstrip() for line in screen.splitlines()]
+    return "\n".join(lines[lines.index(f"› {prompt}") :]).rstrip().splitlines()
+
+
+def test_an_answer_streams_and_stays_as_it_was_drawn(chat, model):
+    text = "# Plan\n\nUse `add`, which is **short**.\n\n- one\n- two\n\n```python\nx = 1\n```\n\nDone."
+    model.say(Say(text, token_delay=0.1))
+    window = chat()
+    window.say("How?")
+    half = window.sees("Plan", "Use add")
+    assert "Done." not in half
+    assert re.search(r"Ctrl-C interrupts\n›", half)
+    screen = window.until(lambda screen: "Done.\n\n›\nfake-model" in screen)
+    assert from_prompt(screen, "How?") == [
+        "› How?",
+        "",
+        "Plan",
+        "",
+        "Use add, which is short.",
+        "",
+        " • one",
+        " • two",
+        "",
+        "  x = 1",
+        "",
+        "Done.",
+        "",
+        "›",
+        "fake-model · ask",
+    ]
+
+
+def test_an_edit_is_allowed_after_its_diff(chat, model, project):
+    (project / "main.py").write_text(BEFORE)
+    model.say(Say("I mend it.", calls=[EDIT]), "It adds now.")
+    window = chat()
+    window.say("Mend it.")
+    screen = window.sees("[y]es [s]ession [a]lways [n]o [c]omment")
+    assert from_prompt(screen, "Mend it.") == [
+        "› Mend it.",
+        "",
+        "I mend it.",
+        "",
+        "  main.py",
+        "  @@ -1,2 +1,2 @@",
+        "   def add(a, b):",
+        "  -    return a - b",
+        "  +    return a + b",
+        "? Edit main.py",
+        "  This changes files.",
+        "  “session” and “always” mean this file.",
+        "",
+        "[y]es [s]ession [a]lways [n]o [c]omment",
+        "fake-model · ask",
+    ]
+    assert (project / "main.py").read_text() == BEFORE
+    time.sleep(PAST_THE_GUARD)
+    window.press("y")
+    assert "✓ Edit main.py" in window.sees("It adds now.")
+    assert (project / "main.py").read_text() == AFTER
+
+
+def test_ctrl_c_once_interrupts_and_twice_leaves(chat, model):
+    model.say(Say("Thinking aloud", ending="stall"), "Again here.")
+    window = chat()
+    window.say("Go.")
+    window.sees("Thinking aloud")
+    window.press("C-c")
+    window.sees("Interrupted.")
+    window.say("And now?")
+    window.sees("Again here.")
+    window.sees_no("Ctrl-C again leaves")
+    time.sleep(2.1)
+    window.press("C-c", "C-c")
+    screen = window.sees("status 0")
+    assert re.search(r"To go on: hermes-acp-agent chat --resume [\w-]{36}", screen)
+
+
+def test_the_last_session_of_the_folder_is_gone_on_with(chat, model):
+    model.say("The word is heron.")
+    window = chat()
+    window.say("Keep heron.")
+    window.sees("The word is heron.")
+    window.press("C-d")
+    window.sees("status 0")
+    model.say("It was heron.")
+    other = chat("--resume")
+    assert "The word is heron." in other.sees("› Keep heron.", "You go on from here.")
+    other.say("What was it?")
+    other.sees("It was heron.")
+    said = [message["content"] for message in model.requests[-1].messages if message["role"] == "user"]
+    assert said == ["Keep heron.", "What was it?"]
+
+
+@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"])
+def test_there_are_no_colours_where_none_are_wanted(chat, model, environment):
+    model.say("A `code` and **bold** answer.")
+    window = chat(**environment)
+    window.say("Go.")
+    window.sees("A code and bold answer.")
+    coloured = window.screen(coloured=True)
+    assert re.findall(r"\x1b\[(?:3[0-7]|4[0-7]|9\d)m", coloured) == []
+
+
+def test_a_narrow_window_and_a_resize_break_nothing(chat, model):
+    model.say("Words " * 30, "Words " * 30 + "end.")
+    window = chat(columns=24, rows=12)
+    window.say("Go on.")
+    window.sees_no("Ctrl-C interr")
+    window.resize(70, 20)
+    time.sleep(0.3)
+    window.say("More.")
+    screen = window.sees("end.")
+    assert max(len(line) for line in screen.splitlines()) > 60
+
+
+def test_a_locale_without_utf_8_breaks_nothing(chat, model):
+    model.say("Grüße, ✓ and 你好.")
+    window = chat(LC_ALL="POSIX", LANG="C")
+    window.say("Hallo é")
+    window.sees("Grüße")
+    assert model.requests[-1].messages[-1]["content"] == "Hallo é"
+
+
+def test_a_stopped_chat_goes_on_in_the_foreground(chat, model):
+    model.say("Here I am.")
+    window = chat()
+    window.press("C-z")
+    window.sees("Stopped")
+    window.say("fg")
+    time.sleep(0.5)
+    window.say("Hello?")
+    window.sees("Here I am.")
+
+
+def test_a_terminal_that_goes_away_ends_the_chat(chat, model):
+    model.say(Say("On and on", ending="stall"))
+    window = chat()
+    window.say("Go.")
+    window.sees("On and on")
+    shell = int(window.run("display-message", "-p", "#{pane_pid}"))
+    with open(f"/proc/{shell}/task/{shell}/children", encoding="utf-8") as file:
+        [process] = map(int, file.read().split())
+    window.run("kill-pane")
+    deadline = time.monotonic() + 10
+    while os.path.exists(f"/proc/{process}"):
+        assert time.monotonic() < deadline, "it lives on"
+        time.sleep(0.05)
+
+
+def test_a_hangup_ends_the_chat_like_the_end_of_input(chat, model):
+    model.say(Say("On and on", ending="stall"))
+    window = chat()
+    window.say("Go.")
+    window.sees("On and on")
+    shell = int(window.run("display-message", "-p", "#{pane_pid}"))
+    with open(f"/proc/{shell}/task/{shell}/children", encoding="utf-8") as file:
+        [process] = map(int, file.read().split())
+    os.kill(process, signal.SIGHUP)
+    window.sees("To go on:", "status 0")
