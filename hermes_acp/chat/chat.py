@@ -17,8 +17,8 @@ from hermes_acp.chat.completion import Offer
 from hermes_acp.chat.drawing import Pen, printable
 from hermes_acp.chat.host import TerminalHost, chosen
 from hermes_acp.chat.mentions import with_files
-from hermes_acp.chat.screen import Screen
 from hermes_acp.chat.session import REPLAYED_PROMPTS, ChatSession
+from hermes_acp.chat.surface import Surface
 from hermes_acp.commands.builtin import every_command, find_command, find_custom, is_stop, run_command
 from hermes_acp.errors import HermesError, TurnCancelled
 from hermes_acp.events import UsageChanged
@@ -83,7 +83,7 @@ class Chat:
     _interrupted: float = float("-inf")
 
     @property
-    def screen(self) -> Screen:
+    def screen(self) -> Surface:
         return self.host.screen
 
     def begin(self, session_id: str | None) -> None:
@@ -106,7 +106,9 @@ class Chat:
             self._enqueue(lambda: self._serve(text))
 
     def interrupt(self) -> None:
-        """Ctrl-C: once stops the turn, or empties the line; twice leaves."""
+        """Ctrl-C: once stops the turn, also at its question, or empties the line; twice leaves."""
+        if self.screen.give_up():
+            return
         again = time.monotonic() - self._interrupted < TWICE_SECONDS
         self._interrupted = time.monotonic()
         if again:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from hermes_acp.approval_rules import Rule
 from hermes_acp.chat.live import Live
-from hermes_acp.chat.screen import Screen
+from hermes_acp.chat.surface import Surface
 from hermes_acp.errors import HermesError, TurnCancelled
 from hermes_acp.events import (
     CompactionBegun,
@@ -60,7 +60,7 @@ class TerminalHost:
     `switched` of another model that answers.
     """
 
-    screen: Screen
+    screen: Surface
     root: str = ""
     timeout: float = 0.0
     keep: Callable[[Sequence[Rule]], None] | None = None

@@ -22,8 +22,10 @@ from hermes_acp.chat.chat import OWN, Chat
 from hermes_acp.chat.completion import Typing
 from hermes_acp.chat.history import TypedHistory
 from hermes_acp.chat.host import TerminalHost
-from hermes_acp.chat.screen import Doings, Screen, Shown
+from hermes_acp.chat.plain import PlainScreen
+from hermes_acp.chat.screen import Screen, Shown
 from hermes_acp.chat.session import ChatSession
+from hermes_acp.chat.surface import Doings, Surface
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.talk import Talk
 from hermes_acp.library.threads import DaemonThreads
@@ -36,11 +38,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Terminal:
-    """Where a chat takes place."""
+    """Where a chat takes place. `dumb`: it cannot move the cursor."""
 
     input: Input
     output: Output
     colour: bool
+    dumb: bool = False
 
 
 def run(read: Callable[[], Setup], session_id: str | None) -> int:
@@ -61,7 +64,7 @@ async def converse(read: Callable[[], Setup], session_id: str | None, terminal: 
     """As `run`, in a terminal that is given."""
     asyncio.get_running_loop().set_default_executor(DaemonThreads())
     setup = read()
-    talk = _chat(read, setup, terminal.colour)
+    talk = _chat(read, setup, terminal)
     log_to(setup.settings, _Shown(talk))
     _heed_signals(talk)
     talk.begin(session_id)
@@ -75,14 +78,19 @@ async def converse(read: Callable[[], Setup], session_id: str | None, terminal: 
     return 0
 
 
-def _chat(read: Callable[[], Setup], setup: Setup, colour: bool) -> Chat:
+def _chat(read: Callable[[], Setup], setup: Setup, terminal: Terminal) -> Chat:
     home = setup.settings.home
-    screen = Screen(
-        Doings(lambda text: chat.submit(text), lambda: chat.interrupt(), lambda: chat.leave()),
-        Shown(lambda pen, rows: chat.live(pen, rows), lambda: chat.bar_text()),
-        Typing(lambda: chat.offers(), lambda: chat.session.folder),
-        TypedHistory(home.state and home.state / "chat-history.jsonl"),
-        colour,
+    doings = Doings(lambda text: chat.submit(text), lambda: chat.interrupt(), lambda: chat.leave())
+    screen: Surface = (
+        PlainScreen(doings)
+        if terminal.dumb
+        else Screen(
+            doings,
+            Shown(lambda pen, rows: chat.live(pen, rows), lambda: chat.bar_text()),
+            Typing(lambda: chat.offers(), lambda: chat.session.folder),
+            TypedHistory(home.state and home.state / "chat-history.jsonl"),
+            terminal.colour,
+        )
     )
     host = TerminalHost(screen)
     if home.config_file:
@@ -107,7 +115,7 @@ def _this_terminal(environ: Mapping[str, str]) -> Terminal:
     output = Vt100_Output.from_pty(sys.stdout, term=environ.get("TERM"))
     # Where the cursor is need not be known, and asking leaves an answer behind when the program has ended.
     output.enable_cpr = False
-    return Terminal(create_input(sys.stdin), output, colour=not dumb and not environ.get("NO_COLOR"))
+    return Terminal(create_input(sys.stdin), output, colour=not environ.get("NO_COLOR"), dumb=dumb)
 
 
 def _heed_signals(talk: Chat) -> None:

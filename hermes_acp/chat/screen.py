@@ -32,6 +32,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from hermes_acp.chat.drawing import WIDEST, Pen
+from hermes_acp.chat.surface import Doings
 from hermes_acp.text import clean
 
 GUARD_SECONDS = 0.4
@@ -62,15 +63,6 @@ class Asked:
     answer: asyncio.Future[str | None]
     keys: Mapping[str, str] = field(default_factory=dict)
     since: float = field(default_factory=time.monotonic)
-
-
-@dataclass(frozen=True, slots=True)
-class Doings:
-    """What keys do: `submit` takes what was typed, `interrupt` is Ctrl-C outside a question, `leave` ends the chat."""
-
-    submit: Callable[[str], None]
-    interrupt: Callable[[], None]
-    leave: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +97,6 @@ class Screen:
         """Draws for the terminal as wide as it is now."""
         columns = self._app.output.get_size().columns if self._app else 80
         return Pen(max(min(columns, WIDEST), 10), self._colour)
-
-    @property
-    def typed(self) -> str:
-        """What stands in the input line."""
-        return self._buffer.text
 
     async def run(self, input: Input, output: Output) -> None:
         """Show everything until `close` is called.
@@ -154,6 +141,12 @@ class Screen:
         """What moves has changed."""
         if self._app is not None and self._app.is_running:
             self._app.invalidate()
+
+    def give_up(self) -> bool:
+        """Answer an open question with Ctrl-C; whether there was one."""
+        open_one = self._asked is not None
+        self._answer(None)
+        return open_one
 
     def clear_input(self) -> None:
         """Take away what stands in the input line."""
@@ -232,8 +225,7 @@ class Screen:
         keys.add("enter", filter=~wants_key)(self._enter)
         keys.add("escape", "enter", filter=~wants_key)(lambda event: self._buffer.insert_text("\n"))
         keys.add("c-j", filter=~wants_key)(lambda event: self._buffer.insert_text("\n"))
-        keys.add("c-c", eager=True)(lambda event: self._interrupt())
-        keys.add("<sigint>")(lambda event: self._interrupt())
+        keys.add("c-c", eager=True)(lambda event: self._doings.interrupt())
         keys.add("c-d", filter=Condition(lambda: not self._buffer.text), eager=True)(lambda event: self._doings.leave())
         keys.add("c-z")(lambda event: event.app.suspend_to_background())
         keys.add(Keys.Any, filter=wants_key, eager=True)(self._press)
@@ -266,9 +258,3 @@ class Screen:
 
     def _paste(self, event: KeyPressEvent) -> None:
         self._buffer.insert_text(clean(event.data).replace("\r\n", "\n").replace("\r", "\n"))
-
-    def _interrupt(self) -> None:
-        if self._asked is not None:
-            self._answer(None)
-        else:
-            self._doings.interrupt()

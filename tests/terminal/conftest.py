@@ -129,9 +129,10 @@ def chat(terminal):
 
     def chat(*arguments, columns=80, rows=30, **environment):
         opened = terminal(columns, rows, **environment)
-        opened.say(shlex.join([sys.executable, "-m", "hermes_acp", "chat", *arguments]) + "; echo status $?")
+        before = f"TERM={environment['TERM']} " if "TERM" in environment else ""
+        opened.say(before + shlex.join([sys.executable, "-m", "hermes_acp", "chat", *arguments]) + "; echo status $?")
         opened.sees("/help")
-        opened.until(lambda screen: "\n›" in screen)
+        opened.until(lambda screen: "\n›" in screen or "\n>" in screen)
         return opened
 
     return chat

@@ -113,14 +113,27 @@ def test_the_last_session_of_the_folder_is_gone_on_with(chat, model):
     assert said == ["Keep heron.", "What was it?"]
 
 
-@pytest.mark.parametrize("environment", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=["NO_COLOR", "dumb"])
-def test_there_are_no_colours_where_none_are_wanted(chat, model, environment):
+def test_there_are_no_colours_where_none_are_wanted(chat, model):
     model.say("A `code` and **bold** answer.")
-    window = chat(**environment)
+    window = chat(NO_COLOR="1")
     window.say("Go.")
     window.sees("A code and bold answer.")
     coloured = window.screen(coloured=True)
     assert re.findall(r"\x1b\[(?:3[0-7]|4[0-7]|9\d)m", coloured) == []
+
+
+def test_a_terminal_that_only_writes_lines_is_enough(chat, model, project):
+    (project / "main.py").write_text(BEFORE)
+    model.say(Say("I mend it.", calls=[EDIT]), "It adds now.")
+    window = chat(TERM="dumb")
+    window.say("Mend it.")
+    window.sees("+    return a + b", "[y]es [s]ession")
+    window.say("y")
+    window.sees("It adds now.")
+    assert "\x1b" not in window.screen(coloured=True)
+    assert (project / "main.py").read_text() == AFTER
+    window.press("C-d")
+    window.sees("status 0")
 
 
 def test_a_narrow_window_and_a_resize_break_nothing(chat, model):
