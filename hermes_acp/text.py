@@ -14,6 +14,7 @@ _INVISIBLE = re.compile(
     r"|\\(?=u\{)"
 )
 
+_FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 _NOTE_LENGTH = 50
 
 
@@ -48,6 +49,12 @@ def head_and_tail(text: str, limit: int) -> str:
         return text
     half = max(limit - _NOTE_LENGTH, 0) // 2
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[len(text) - half :]}"
+
+
+def fenced(text: str) -> str:
+    """Markdown that shows the text as it is, in a fence that nothing in it can close."""
+    fence = "`" * max(3, 1 + max((len(run) for run in _FENCE.findall(text)), default=0))
+    return f"{fence}\n{text.rstrip()}\n{fence}"
 
 
 def words(text: str) -> frozenset[str]:

@@ -146,9 +146,11 @@ class TerminalHost:
         self.end()
 
     async def _decide(self, request: ApprovalRequest) -> Answer:
-        lasting = lasting_rules(request) if self.keep else ()
-        keys = {"y": "once", "s": "session", "n": "no", "c": _COMMENT} | ({"a": "always"} if lasting else {})
-        prompt = f"[y]es [s]ession {'[a]lways ' if lasting else ''}[n]o [c]omment "
+        lasting = lasting_rules(request) if self.keep and request.always else ()
+        keys = {"y": "once", "n": "no", "c": _COMMENT}
+        keys |= ({"s": "session"} if request.always else {}) | ({"a": "always"} if lasting else {})
+        longer = f"{'[s]ession ' if request.always else ''}{'[a]lways ' if lasting else ''}"
+        prompt = f"[y]es {longer}[n]o [c]omment "
         if len(prompt) > self.screen.pen.width:
             prompt = f"{'/'.join(sorted(keys))} "
         key = await self.screen.ask_key(prompt, keys)

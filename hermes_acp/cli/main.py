@@ -171,6 +171,9 @@ COMMANDS: Mapping[str, Command] = {
     "doctor": Command("show what is found here, and what is missing", _with_arguments("hermes_acp.cli.doctor")),
     "chat": Command("talk with the agent here: chat [-q TEXT] [--resume [ID]]", _with_arguments("hermes_acp.cli.chat")),
     "demo": Command("watch the agent at work, without any model", _without_settings("demo", "hermes_acp.demo")),
+    "sessions": Command(
+        "list, show, export and delete sessions", _without_settings("sessions", "hermes_acp.cli.sessions")
+    ),
     "trajectories": Command(
         "check files of trajectories", _without_settings("trajectories", "hermes_acp.cli.trajectories")
     ),

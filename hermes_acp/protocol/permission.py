@@ -41,13 +41,14 @@ async def ask_permission(peer: Peer, session_id: str, request: ApprovalRequest, 
         return Answer("unavailable", f"The editor answered with an error: {error}")
     except Disconnected:
         return Answer("unavailable", "The editor has gone.")
-    return read_answer(result)
+    return read_answer(result, _offered(request))
 
 
 def permission_params(session_id: str, request: ApprovalRequest) -> dict[str, Any]:
     """The params of `session/request_permission`; the card shows the exact bytes that will take effect."""
-    offered = _DECISIONS if request.always else _ONCE
-    options = [outbound.permission_option(decision, _label(decision, request), decision) for decision in offered]
+    options = [
+        outbound.permission_option(decision, _label(decision, request), decision) for decision in _offered(request)
+    ]
     card = outbound.permission_card(
         request.call_id,
         title=visible(request.title),
@@ -60,7 +61,11 @@ def permission_params(session_id: str, request: ApprovalRequest) -> dict[str, An
     return outbound.request_permission(session_id, card, options)
 
 
-def read_answer(result: Any) -> Answer:
+def _offered(request: ApprovalRequest) -> tuple[Decision, ...]:
+    return _DECISIONS if request.always else _ONCE
+
+
+def read_answer(result: Any, offered: tuple[Decision, ...] = _DECISIONS) -> Answer:
     """What the editor's result means."""
     outcome = result.get("outcome") if isinstance(result, dict) else None
     if not isinstance(outcome, dict):
@@ -68,7 +73,7 @@ def read_answer(result: Any) -> Answer:
     if outcome.get("outcome") == "cancelled":
         return Answer("cancelled")
     chosen = outcome.get("optionId")
-    decision = next((decision for decision in _DECISIONS if decision == chosen), None)
+    decision = next((decision for decision in offered if decision == chosen), None)
     if outcome.get("outcome") != "selected" or decision is None:
         return Answer("reject_once", "The editor chose an option that was not offered.")
     return Answer(decision)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from hermes_acp.cards import SHOWN_CHARACTERS, Diff, Location, ToolResult
@@ -26,11 +25,9 @@ from hermes_acp.events import (
 )
 from hermes_acp.messages import Image, Part, Text
 from hermes_acp.protocol import outbound
-from hermes_acp.text import head_and_tail
+from hermes_acp.text import fenced, head_and_tail
 
 Update = dict[str, Any]
-
-_FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 
 
 def encode(event: Event) -> list[Update]:
@@ -92,8 +89,7 @@ def diff_content(diffs: tuple[Diff, ...]) -> list[dict[str, Any]]:
 
 def text_content(text: str) -> list[dict[str, Any]]:
     """Card content that shows text as it is, in a fence that nothing in it can close."""
-    fence = "`" * max(3, 1 + max((len(run) for run in _FENCE.findall(text)), default=0))
-    return [outbound.text_content(f"{fence}\n{text.rstrip()}\n{fence}")]
+    return [outbound.text_content(fenced(text))]
 
 
 def locations(places: tuple[Location, ...]) -> list[dict[str, Any]]:

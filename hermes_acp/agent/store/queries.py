@@ -51,6 +51,23 @@ def find_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord |
     return None if row is None else to_record(row)
 
 
+def sessions_beginning(connection: sqlite3.Connection, beginning: str) -> list[SessionRecord]:
+    """The sessions of which an id, their own or that of a segment, begins so; one whose id it is stands alone."""
+    if exact := find_session(connection, beginning):
+        return [exact]
+    rows = connection.execute(
+        f"SELECT {COLUMNS} FROM sessions WHERE id IN (SELECT session_id FROM segments WHERE substr(id, 1, ?) = ?)",
+        (len(clean(beginning)), clean(beginning)),
+    )
+    return [to_record(row) for row in rows]
+
+
+def count_prompts(connection: sqlite3.Connection, session_id: str) -> int:
+    """How often the person has said something in a session, commands included."""
+    query = "SELECT count(*) FROM transcript WHERE session_id = ? AND kind = 'user_prompted'"
+    return int(connection.execute(query, (session_id,)).fetchone()[0])
+
+
 def known_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord:
     """As `find_session`, for an id that must exist.
 

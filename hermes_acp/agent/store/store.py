@@ -25,6 +25,7 @@ from hermes_acp.events import Event, PlanEntry
 
 P = ParamSpec("P")
 T = TypeVar("T")
+SessionRecords = list[SessionRecord]
 Messages = list[StoredMessage]
 Events = list[Event]
 FoundSessions = list[FoundSession]
@@ -97,6 +98,17 @@ class Store:
         `cwd` keeps those of exactly this folder; `after` is the (updated_at, id) of the last one already seen.
         """
         return await self._run(queries.list_sessions, cwd, after, limit)
+
+    async def beginning(self, id_beginning: str) -> SessionRecords:
+        """The sessions whose ids begin so; one whose id it is stands alone."""
+        found = await self._run(queries.sessions_beginning, id_beginning)
+        if not found and self._shadows:
+            raise StoreError(f"Earlier sessions cannot be read. {self.problem}")
+        return found
+
+    async def prompts(self, session_id: str) -> int:
+        """How often the person has said something in the session."""
+        return await self._run(queries.count_prompts, session_id)
 
     async def delete(self, session_id: str) -> None:
         """Forget a session with all its segments; an unknown one is deleted already."""

@@ -1,0 +1,149 @@
+"""Sessions as plain text: a table of many, and one with all that was shown in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from difflib import unified_diff
+from pathlib import Path
+
+from hermes_acp.agent.store.changes import FileChange
+from hermes_acp.agent.store.records import SessionRecord
+from hermes_acp.agent.transcript import with_ended_cards
+from hermes_acp.cards import Diff, ToolResult
+from hermes_acp.cli.exporting import Whole
+from hermes_acp.events import (
+    ContextCompacted,
+    Event,
+    ModelSwitched,
+    Notice,
+    PlanChanged,
+    ReasoningDelta,
+    TextDelta,
+    ToolFinished,
+    ToolPrepared,
+    UserPrompted,
+)
+from hermes_acp.messages import Image, Text
+from hermes_acp.text import clean, head_and_tail, plain, shorten, visible
+
+_TITLE, _FOLDER, _RESULT = 40, 40, 2_000
+_HEAD = ("ID", "TITLE", "FOLDER", "LAST USED", "TURNS", "COST")
+
+
+def table(sessions: Sequence[tuple[SessionRecord, int]]) -> str:
+    """A line for each session and the number of its prompts, under a line of headings."""
+    rows = [_HEAD, *(_row(record, prompts) for record, prompts in sessions)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def as_text(whole: Whole) -> str:
+    """A session as a person reads it."""
+    parts = [_heading(whole.session), *_transcript(whole.events), _changes(whole.changes)]
+    return plain("\n\n".join(part for part in parts if part)) + "\n"
+
+
+def when(moment: str) -> str:
+    """A stored moment in the time of this machine."""
+    try:
+        return datetime.fromisoformat(moment.replace("Z", "+00:00")).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return visible(moment)
+
+
+def cost_of(record: SessionRecord) -> str:
+    """What a session has cost, "-" where that is not known, or nothing."""
+    return f"${record.cost:.4f}" if record.cost else "-"
+
+
+def _row(record: SessionRecord, prompts: int) -> tuple[str, ...]:
+    title = shorten(_line(record.title) or "-", _TITLE)
+    folder = _line(_homely(record.cwd))
+    short = folder if len(folder) <= _FOLDER else f"…{folder[1 - _FOLDER :]}"
+    return record.id, title, short, when(record.updated_at), str(prompts), cost_of(record)
+
+
+def _homely(folder: str) -> str:
+    home = str(Path.home())
+    return f"~{folder[len(home) :]}" if home != "/" and folder.startswith(f"{home}/") else folder
+
+
+def _line(text: str) -> str:
+    return visible(text).replace("\n", " ").replace("\t", " ")
+
+
+def _heading(record: SessionRecord) -> str:
+    facts = [
+        _line(record.title) or "(no title)",
+        f"Session   {record.id}",
+        f"Folder    {_line(record.cwd)}",
+        f"Begun     {when(record.created_at)}",
+        f"Last used {when(record.updated_at)}",
+        f"Cost      {cost_of(record)}",
+    ]
+    return "\n".join(facts)
+
+
+def _transcript(events: Sequence[Event]) -> Iterator[str]:
+    titles: dict[str, str] = {}
+    for event in with_ended_cards(events):
+        if isinstance(event, ToolPrepared):
+            titles[event.call_id] = event.title
+        elif isinstance(event, ToolFinished):
+            yield _card(titles.get(event.call_id, event.name), event.result)
+        else:
+            yield _said(event)
+
+
+def _said(event: Event) -> str:
+    match event:
+        case UserPrompted(message):
+            texts = (part.text if isinstance(part, Text) else _picture(part) for part in message.parts)
+            return _marked("> ", "\n\n".join(texts))
+        case TextDelta(text):
+            return text.strip()
+        case ReasoningDelta(text):
+            return _marked("  ~ ", text.strip())
+        case PlanChanged(entries):
+            return "\n".join(["Plan:", *(f"  [{entry.status}] {_line(entry.content)}" for entry in entries)])
+        case Notice(_, title, text):
+            return f"! {_line(title)}. {text}".strip()
+        case ModelSwitched(model, reason):
+            return f"! Now answered by {_line(model)}. {reason}".strip()
+        case ContextCompacted(before, after):
+            return f"! The context was compacted: {before} tokens became {after}."
+        case _:
+            return ""
+
+
+def _picture(image: Image) -> str:
+    return f"[picture: {image.mime_type}]"
+
+
+def _card(title: str, result: ToolResult) -> str:
+    head = f"* {_line(title)}{' (failed)' if result.is_error else ''}"
+    if result.diffs and not result.is_error:
+        return "\n".join([head, *(_marked("    ", _diff(diff)) for diff in result.diffs)])
+    shown = (result.text if result.shown is None else result.shown).strip()
+    return "\n".join([head, _marked("    ", head_and_tail(shown, _RESULT))]) if shown else head
+
+
+def _diff(diff: Diff) -> str:
+    old = [] if diff.old_text is None else diff.old_text.splitlines()
+    return "\n".join(unified_diff(old, diff.new_text.splitlines(), lineterm="", n=2, fromfile="before", tofile="after"))
+
+
+def _marked(mark: str, text: str) -> str:
+    return "\n".join(f"{mark}{line}".rstrip() for line in text.splitlines())
+
+
+def _changes(changes: Sequence[FileChange]) -> str:
+    if not changes:
+        return ""
+    lines = (
+        f"  turn {change.turn}: {change.kind} {_line(clean(str(change.path)))}{' (undone)' if change.undone else ''}"
+        for change in changes
+    )
+    return "\n".join(["Files changed:", *lines])
