@@ -6,34 +6,25 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.agent.conversation import Conversation
-from hermes_acp.agent.history import close_open_turn, repair
-from hermes_acp.agent.kept_workspace import KeptWorkspace
 from hermes_acp.agent.loop import Agent
-from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
-from hermes_acp.agent.tools import agent_tools
-from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.assembly import Models
 from hermes_acp.config import MODES, Config, Mode
 from hermes_acp.errors import ConfigError, SessionNotFound
-from hermes_acp.events import Event, Notice
+from hermes_acp.events import Event
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.source import open_models
 from hermes_acp.local.environment import withhold
-from hermes_acp.local.workspace import LocalWorkspace
-from hermes_acp.mcp.server import Surroundings
 from hermes_acp.mcp.servers import Servers
+from hermes_acp.opening import Opening, servers_of
 from hermes_acp.plugins.loading import LOADING
 from hermes_acp.text import shorten
 from hermes_acp.tools.approval import Approvals
-from hermes_acp.tools.safety.confining import sandbox_for
-from hermes_acp.tools.safety.paths import protect
 
 TITLE_CHARACTERS = 60
 
@@ -83,8 +74,7 @@ class Talk:
     def agent(self) -> Agent:
         """What answers in an open conversation."""
         assert self.models is not None
-        build_system = partial(build_system_prompt, home=self.setup.settings.home.config, tell=self.tell)
-        return replace(self.models.agent(self.model or self.models.endpoint.model), build_system=build_system)
+        return self._opening.informed(self.models.agent(self.model or self.models.endpoint.model), self.tell)
 
     def begin_title(self, prompt: str) -> None:
         """Call the session by the first words of its first prompt, as long as it has no title."""
@@ -102,10 +92,9 @@ class Talk:
     async def _equip(self, conversation: Conversation, config: Config) -> None:
         """Load the plugins and take in the MCP servers' tools: within a turn they stay the same."""
         if self.servers is None:
-            for problem in (await asyncio.to_thread(LOADING)).problems:
-                self.tell(Notice("warning", "A plugin could not be loaded, and is not in force", problem))
-            workspace = conversation.workspace
-            self.servers = Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
+            for notice in (await asyncio.to_thread(LOADING)).notices():
+                self.tell(notice)
+            self.servers = servers_of(conversation.workspace, config)
             self.servers.use(())
         for notice in await self.servers.join():
             self.tell(notice)
@@ -144,37 +133,18 @@ class Talk:
         return record
 
     async def _converse(self, record: SessionRecord, config: Config) -> Conversation:
-        store = self.store
         for name in config.key_variables:
             withhold(name)
-        protect(self.setup.settings.home.config, self.setup.settings.home.state)
         self._titled = bool(record.title)
-        messages = repair(stored.message for stored in await store.messages(record.id))
-        journal = await store.journal(record.id)
-        local = await asyncio.to_thread(_workspace, record, config)
-        conversation = Conversation(
-            id=record.id,
-            workspace=KeptWorkspace(local, journal),
-            journal=journal,
-            approvals=Approvals(self._mode(record, config), config.approvals.rules),
-            system=record.system_prompt,
-            messages=messages,
-            cost=record.cost,
-        )
-        if closing := close_open_turn(messages):
-            conversation.journal.add_message(closing)
-        conversation.toolbox = agent_tools(Desk(conversation, store, self.setup.settings.home.config, self.agent))
-        return conversation
+        workspace = await self._opening.workspace(Path(record.cwd), tuple(map(Path, record.roots)), config)
+        approvals = Approvals(self._mode(record, config), config.approvals.rules)
+        return await self._opening.conversation(record, workspace, approvals, self.agent)
+
+    @property
+    def _opening(self) -> Opening:
+        return Opening(self.store, self.setup.settings.home)
 
     def _mode(self, record: SessionRecord, config: Config) -> Mode:
         """The mode that was given, else the session's own, else the configured one."""
         stored = next((mode for mode in MODES if mode == record.options.get("mode")), None)
         return config.approvals.mode if self.setup.mode_given or stored is None else stored
-
-
-def _workspace(record: SessionRecord, config: Config) -> LocalWorkspace:
-    roots = tuple(map(Path, record.roots))
-    sandbox = sandbox_for(config.sandbox, (Path(record.cwd), *roots))
-    if isinstance(sandbox, str):
-        return LocalWorkspace(Path(record.cwd), roots, why_not=sandbox)
-    return LocalWorkspace(Path(record.cwd), roots, sandbox)

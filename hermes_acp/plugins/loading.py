@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from hermes_acp.events import Notice
 from hermes_acp.plugins.worker import Worker
 from hermes_acp.text import clean, shorten
 
@@ -36,6 +37,10 @@ class Loaded:
 
     plugins: tuple[Plugin, ...] = ()
     problems: tuple[str, ...] = ()
+
+    def notices(self) -> list[Notice]:
+        """What the person is told of those that could not be loaded: they may have been installed for safety."""
+        return [Notice("warning", "A plugin could not be loaded, and is not in force", line) for line in self.problems]
 
 
 class Loading:

@@ -6,27 +6,19 @@ import asyncio
 import logging
 import os
 import uuid
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from hermes_acp.agent.abridging import for_replay
-from hermes_acp.agent.conversation import Conversation
-from hermes_acp.agent.history import close_open_turn, repair
-from hermes_acp.agent.kept_workspace import KeptWorkspace
 from hermes_acp.agent.loop import Agent
-from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
-from hermes_acp.agent.tools import agent_tools
-from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
 from hermes_acp.errors import SessionNotFound
 from hermes_acp.local.workspace import LocalWorkspace
-from hermes_acp.mcp.server import Surroundings
-from hermes_acp.mcp.servers import Servers
-from hermes_acp.messages import Message
+from hermes_acp.opening import Opening, servers_of
 from hermes_acp.plugins.loading import LOADING
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.capabilities import ClientCapabilities
@@ -38,12 +30,9 @@ from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Place
 from hermes_acp.protocol.peer import Peer
-from hermes_acp.protocol.plugins import plugin_notices
 from hermes_acp.protocol.session import Session
 from hermes_acp.protocol.title import Title
 from hermes_acp.tools.approval import Approvals
-from hermes_acp.tools.safety.confining import sandbox_for
-from hermes_acp.tools.safety.paths import protect
 from hermes_acp.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -87,7 +76,7 @@ class Sessions:
         options = self.account.options({}, place.cwd)
         roots = tuple(map(str, place.roots))
         record = SessionRecord(str(uuid.uuid4()), str(place.cwd), roots, options=options.values())
-        return await self._enter(await self.store.create(record), place, options, [])
+        return await self._enter(await self.store.create(record), place, options)
 
     async def open(self, session_id: str, place: Place) -> Session:
         """An earlier session, brought back from the store unless it is open already.
@@ -167,54 +156,33 @@ class Sessions:
 
     async def _reopen(self, record: SessionRecord, place: Place) -> Session:
         await self.account.look()
-        messages = await self._messages(record.id)
-        session = await self._enter(record, place, self.account.options(record.options, place.cwd), messages)
-        if closing := close_open_turn(messages):
-            session.conversation.journal.add_message(closing)
-        return session
+        return await self._enter(record, place, self.account.options(record.options, place.cwd))
 
-    async def _messages(self, session_id: str) -> list[Message]:
-        return repair(stored.message for stored in await self.store.messages(session_id))
-
-    async def _enter(self, record: SessionRecord, place: Place, options: Options, messages: list[Message]) -> Session:
+    async def _enter(self, record: SessionRecord, place: Place, options: Options) -> Session:
         config = self.account.config(place.cwd)
-        protect(self.account.home.config, self.account.home.state)
-        journal = await self.store.journal(record.id)
-        workspace = KeptWorkspace(self._workspace(record.id, place, config), journal)
-        conversation = Conversation(
-            id=record.id,
-            workspace=workspace,
-            journal=journal,
-            approvals=Approvals(options.mode, config.approvals.rules),
-            system=record.system_prompt,
-            messages=messages,
-            cost=record.cost,
-        )
         manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
         host = EditorHost(record.id, self.peer, manner)
-        idleness = Idleness(conversation, partial(self._messages, record.id), 60 * config.acp.idle_minutes)
-        title = Title(record.title, conversation.journal, host)
-        servers = Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
-        session = Session(conversation, options, host, partial(self._agent, config, host), idleness, title, servers)
-        session.ready = partial(self._ready, session)
-        session.home = self.account.home.config
-        session.custom = await session.custom_commands()
-        conversation.toolbox = agent_tools(
-            Desk(conversation, self.store, session.home, lambda: session.agent(session.options.model))
+        agent, opening = partial(self._agent, config, host), Opening(self.store, self.account.home)
+        conversation = await opening.conversation(
+            record,
+            self._workspace(record.id, await opening.workspace(place.cwd, place.roots, config)),
+            Approvals(options.mode, config.approvals.rules),
+            lambda: agent(options.model),
         )
+        idleness = Idleness(conversation, partial(opening.messages, record.id), 60 * config.acp.idle_minutes)
+        title = Title(record.title, conversation.journal, host)
+        servers = servers_of(conversation.workspace, config)
+        session = Session(conversation, options, host, agent, idleness, title, servers)
+        session.ready = partial(self._ready, session)
+        session.home = opening.home.config
+        session.custom = await session.custom_commands()
         session.trajectories = self.account.trajectories(config)
         session.impatient = config.agent.busy_prompt == "interrupt"
         idleness.begin()
         self._open[record.id] = session
         return session
 
-    def _workspace(self, session_id: str, place: Place, config: Config) -> Workspace:
-        sandbox = sandbox_for(config.sandbox, (place.cwd, *place.roots))
-        local = (
-            LocalWorkspace(place.cwd, place.roots, why_not=sandbox)
-            if isinstance(sandbox, str)
-            else LocalWorkspace(place.cwd, place.roots, sandbox)
-        )
+    def _workspace(self, session_id: str, local: LocalWorkspace) -> Workspace:
         client, files = self.client, EditorFiles(self.peer, session_id)
         if not (client.read_files or client.write_files or client.terminals):
             return local
@@ -230,11 +198,10 @@ class Sessions:
         await self.account.ready()
         if not session.plugins_told:
             session.plugins_told = True
-            session.notices += plugin_notices(await asyncio.to_thread(LOADING))
+            session.notices += (await asyncio.to_thread(LOADING)).notices()
 
     def _agent(self, config: Config, host: EditorHost, model: str) -> Agent:
-        build_system = partial(build_system_prompt, home=self.account.home.config, tell=host.emit)
-        return replace(self.account.agent(model, config), build_system=build_system)
+        return Opening(self.store, self.account.home).informed(self.account.agent(model, config), host.emit)
 
 
 def _check_folders(place: Place) -> None:

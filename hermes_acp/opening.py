@@ -1,0 +1,95 @@
+"""Opens stored sessions, the same for every face: their conversation, their own tools, their MCP servers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.history import close_open_turn, repair
+from hermes_acp.agent.kept_workspace import KeptWorkspace
+from hermes_acp.agent.loop import Agent
+from hermes_acp.agent.prompt_builder import build_system_prompt
+from hermes_acp.agent.store.records import SessionRecord
+from hermes_acp.agent.store.store import Store
+from hermes_acp.agent.tools import agent_tools
+from hermes_acp.agent.tools.desk import Desk
+from hermes_acp.config import Config
+from hermes_acp.events import Event
+from hermes_acp.local.workspace import LocalWorkspace
+from hermes_acp.mcp.server import Surroundings
+from hermes_acp.mcp.servers import Servers
+from hermes_acp.messages import Message
+from hermes_acp.settings import Home
+from hermes_acp.tools.approval import Approvals
+from hermes_acp.tools.safety.confining import sandbox_for
+from hermes_acp.tools.safety.paths import protect
+from hermes_acp.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The store that sessions come from, and the person's own folders."""
+
+    store: Store
+    home: Home
+
+    async def workspace(self, cwd: Path, roots: tuple[Path, ...], config: Config) -> LocalWorkspace:
+        """Files and commands of this machine, in the sandbox where the settings want it and it works.
+
+        The person's own folders are out of reach from here on: a sandbox hides what it finds protected.
+        """
+        protect(self.home.config, self.home.state)
+        sandbox = await asyncio.to_thread(sandbox_for, config.sandbox, (cwd, *roots))
+        if isinstance(sandbox, str):
+            return LocalWorkspace(cwd, roots, why_not=sandbox)
+        return LocalWorkspace(cwd, roots, sandbox)
+
+    async def conversation(
+        self, record: SessionRecord, workspace: Workspace, approvals: Approvals, agent: Callable[[], Agent]
+    ) -> Conversation:
+        """What the engine knows of a session, as it was left: a turn that a crash cut off is closed.
+
+        Args:
+            record: the session.
+            workspace: where its files and commands are, by `workspace`; what is written there can be undone.
+            approvals: what may be done in it unasked.
+            agent: gives what answers in it, at the moment of asking.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        messages, journal = await self.messages(record.id), await self.store.journal(record.id)
+        conversation = Conversation(
+            id=record.id,
+            workspace=KeptWorkspace(workspace, journal),
+            journal=journal,
+            approvals=approvals,
+            system=record.system_prompt,
+            messages=messages,
+            cost=record.cost,
+        )
+        if closing := close_open_turn(messages):
+            journal.add_message(closing)
+        conversation.toolbox = agent_tools(Desk(conversation, self.store, self.home.config, agent))
+        return conversation
+
+    async def messages(self, session_id: str) -> list[Message]:
+        """What the model sees of a session, in an order that it can be sent in.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        return repair(stored.message for stored in await self.store.messages(session_id))
+
+    def informed(self, agent: Agent, tell: Callable[[Event], None]) -> Agent:
+        """The agent with a prompt that knows what the person's folder says; `tell` takes what was left out of it."""
+        return replace(agent, build_system=partial(build_system_prompt, home=self.home.config, tell=tell))
+
+
+def servers_of(workspace: Workspace, config: Config) -> Servers:
+    """The MCP servers of a session: the person's own, and room for those of the editor. None is started yet."""
+    return Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
