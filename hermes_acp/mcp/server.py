@@ -207,7 +207,7 @@ class Server:
         worked = self.state == "connected"
         self.state = "stopped" if worked and self._starts < 2 else "failed"
         self.reason = self._said(why)
-        log.warning("MCP server %s %s: %s", self.shown, self.state, self.reason)
+        log.info("MCP server %s %s: %s", self.shown, self.state, self.reason)
 
     def _note_changed(self) -> None:
         self._stale = True
