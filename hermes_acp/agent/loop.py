@@ -18,12 +18,12 @@ from hermes_acp.agent.model_calls import ModelCalls
 from hermes_acp.agent.model_table import UNKNOWN, KnownModel
 from hermes_acp.agent.providers.base import Provider, Reply, Usage, new_id
 from hermes_acp.agent.recording import RecordedHost
-from hermes_acp.agent.waiting import finishing, uncancelled
 from hermes_acp.config import SideTask
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import StatusChanged, StepFinished, TextDelta, UserPrompted
 from hermes_acp.hooks import Hooks, NoHooks
 from hermes_acp.host import Host
+from hermes_acp.local.waiting import finishing, surely
 from hermes_acp.messages import AssistantMessage, ToolMessage, UserMessage
 from hermes_acp.workspace import Workspace
 
@@ -123,7 +123,7 @@ async def run_turn(
     stage.record(UserPrompted(without_blank_parts(typed or prompt), new_id("msg")))
     talk.flush = stage.flush
     async with finishing(lambda: _close(talk, stage)):
-        await uncancelled(talk.journal.commit())
+        await surely(talk.journal.commit())
         return await _Turn(agent, talk, stage, _model_calls(agent, talk, stage)).run()
 
 

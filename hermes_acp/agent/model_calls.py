@@ -15,9 +15,9 @@ from hermes_acp.agent.model_table import CAREFUL_WINDOW
 from hermes_acp.agent.notices import mark_reached, notes_for
 from hermes_acp.agent.providers.base import Reply, Request, Usage
 from hermes_acp.agent.recording import RecordedHost
-from hermes_acp.agent.waiting import finishing
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished, UsageChanged
+from hermes_acp.local.waiting import finishing
 
 if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent

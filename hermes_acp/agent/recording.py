@@ -9,10 +9,10 @@ from dataclasses import replace
 from hermes_acp.agent.abridging import for_transcript
 from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.codec import recorded
-from hermes_acp.agent.waiting import uncancelled
 from hermes_acp.errors import StoreError
 from hermes_acp.events import Event, ReasoningDelta, TextDelta
 from hermes_acp.host import Answer, ApprovalRequest, Host, Question
+from hermes_acp.local.waiting import surely
 
 FLUSH_SECONDS = 0.5
 """How much of what was shown a crash may lose, where it was not acknowledged yet."""
@@ -61,7 +61,7 @@ class RecordedHost:
         for event in events:
             self.record(event)
         try:
-            await uncancelled(self._journal.commit())
+            await surely(self._journal.commit())
         finally:
             for event in events:
                 self._host.emit(event)
@@ -73,7 +73,7 @@ class RecordedHost:
             StoreError: it could not be stored.
         """
         self.flush()
-        await uncancelled(self._journal.commit())
+        await surely(self._journal.commit())
 
     def flush(self) -> None:
         """Hand the text that has streamed so far to the journal."""

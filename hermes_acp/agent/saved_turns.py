@@ -12,8 +12,8 @@ from typing import Any
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent, TurnResult, run_turn
 from hermes_acp.agent.trajectory import COMPLETED_FILE, FAILED_FILE, save_trajectory, to_sharegpt
-from hermes_acp.agent.waiting import uncancelled
 from hermes_acp.host import Host
+from hermes_acp.local.waiting import surely
 from hermes_acp.messages import AssistantMessage, Message, UserMessage, to_dict
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class SavedTurns:
         finally:
             completed = result is not None and result.stop == "end_turn"
             messages = [*talk.messages, *_taken_out(prompt, result)]
-            await uncancelled(asyncio.to_thread(self._save, messages, tools, completed))
+            await surely(asyncio.to_thread(self._save, messages, tools, completed))
 
     def _save(self, messages: Sequence[Message], tools: Sequence[Mapping[str, Any]], completed: bool) -> None:
         path = self.folder / (COMPLETED_FILE if completed else FAILED_FILE)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TypeVar
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
 
 _T = TypeVar("_T")
+
+log = logging.getLogger(__name__)
 
 
 async def within(seconds: float, what: Awaitable[object]) -> bool:
@@ -22,7 +26,10 @@ async def within(seconds: float, what: Awaitable[object]) -> bool:
 async def surely(what: Awaitable[_T]) -> _T:
     """Wait for it also when cancelled meanwhile, however often; the cancel goes on once it has ended.
 
-    For work that must not outlive its call: a thread cannot be stopped, a process must be gone.
+    For work that must not outlive its call: a thread cannot be stopped, a process must be gone, a fact be stored.
+
+    Raises:
+        asyncio.CancelledError: it was cancelled meanwhile. That wins over an error of the work, which is then logged.
     """
     task = asyncio.ensure_future(what)
     interruption: asyncio.CancelledError | None = None
@@ -33,11 +40,24 @@ async def surely(what: Awaitable[_T]) -> _T:
             interruption = error
     if interruption is None:
         return task.result()
-    _take_note(task)
+    if not task.cancelled() and (failure := task.exception()):
+        log.warning("failed while being cancelled: %s", failure)
     raise interruption
 
 
-def _take_note(task: asyncio.Future[_T]) -> None:
-    """An error that nobody asks for any more is no reason for a warning."""
-    if not task.cancelled():
-        task.exception()
+@asynccontextmanager
+async def finishing(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """A block that ends with `work`, whatever happens in it.
+
+    What the block raised goes on afterwards: an error of the work never takes its place, and a cancellation
+    is never lost.
+    """
+    try:
+        yield
+    except BaseException:
+        try:
+            await surely(work())
+        except Exception as error:
+            log.warning("could not finish: %s", error)
+        raise
+    await surely(work())

@@ -136,7 +136,9 @@ class Servers:
             case "failed":
                 return Notice("warning", f"MCP server {shown} is not connected", server.reason)
             case "starting":
-                return Notice("warning", f"MCP server {shown} is still starting", "Its tools are there once it answers.")
+                return Notice(
+                    "warning", f"MCP server {shown} is still starting", "Its tools are there once it answers."
+                )
         return None
 
     def _too_many(self) -> list[Notice]:

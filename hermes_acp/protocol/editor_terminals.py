@@ -9,8 +9,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from hermes_acp.agent.waiting import uncancelled
 from hermes_acp.local.environment import shell
+from hermes_acp.local.waiting import surely
 from hermes_acp.protocol import outbound
 from hermes_acp.protocol.errors import Disconnected, RemoteError
 from hermes_acp.protocol.peer import Peer
@@ -57,10 +57,10 @@ class EditorTerminals:
                 await self._within(self._quietly("terminal/kill", terminal_id))
             output = await self._within(self._quietly("terminal/output", terminal_id)) or {}
         except asyncio.CancelledError:
-            await uncancelled(self._within(self._stop(terminal_id)))
+            await surely(self._within(self._stop(terminal_id)))
             raise
         finally:
-            await uncancelled(self._within(self._quietly("terminal/release", terminal_id)))
+            await surely(self._within(self._quietly("terminal/release", terminal_id)))
         return _completed(output, status, timed_out, terminal_id)
 
     async def _created(self, command: Command) -> str:
@@ -69,7 +69,7 @@ class EditorTerminals:
         try:
             return await asyncio.shield(creating)
         except asyncio.CancelledError:
-            await uncancelled(self._within(self._discard(creating)))
+            await surely(self._within(self._discard(creating)))
             raise
 
     async def _discard(self, creating: asyncio.Future[str]) -> None:

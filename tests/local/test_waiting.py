@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from hermes_acp.local.waiting import surely, within
+from hermes_acp.local.waiting import finishing, surely, within
 
 
 async def test_a_wait_says_whether_it_came_to_its_end() -> None:
@@ -37,3 +37,32 @@ async def test_results_and_errors_come_through() -> None:
     assert await surely(asyncio.sleep(0, "yes")) == "yes"
     with pytest.raises(ValueError, match="no"):
         await surely(fail())
+
+
+async def test_a_cancel_wins_over_an_error_which_the_log_keeps(caplog: pytest.LogCaptureFixture) -> None:
+    async def fail() -> None:
+        await asyncio.sleep(0.05)
+        raise ValueError("the disk is full")
+
+    waiting = asyncio.create_task(surely(fail()))
+    await asyncio.sleep(0.01)
+    waiting.cancel("why")
+    with pytest.raises(asyncio.CancelledError, match="why"):
+        await waiting
+    assert "the disk is full" in caplog.text
+
+
+async def test_what_a_block_raised_goes_on_after_its_end_even_when_that_fails() -> None:
+    done: list[str] = []
+
+    async def end() -> None:
+        done.append("end")
+        raise ValueError("no end")
+
+    with pytest.raises(KeyError):
+        async with finishing(end):
+            raise KeyError("first")
+    with pytest.raises(ValueError, match="no end"):
+        async with finishing(end):
+            pass
+    assert done == ["end", "end"]

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 
-from hermes_acp.agent.waiting import uncancelled
+from hermes_acp.local.waiting import surely
 
 MOST_WAITING = 4 * 1024 * 1024
 """Bytes that may wait to be taken; the connection is not read further until some are."""
@@ -72,4 +72,4 @@ async def gathered(source: AsyncGenerator[bytes, None]) -> AsyncIterator[Blocks]
         yield blocks
     finally:
         task.cancel()
-        await uncancelled(asyncio.wait({task}))
+        await surely(asyncio.wait({task}))

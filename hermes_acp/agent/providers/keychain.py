@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from hermes_acp.agent.waiting import uncancelled
+from hermes_acp.local.waiting import surely
 
 ReadKey = Callable[[], Coroutine[Any, Any, str]]
 """Reads a key where it is kept, "" when there is none there. Raises `HermesError` when it cannot be read."""
@@ -96,5 +96,5 @@ class Keychain:
             self._reading = None
         if not reading.task.done():
             reading.task.cancel()
-            await uncancelled(asyncio.wait({reading.task}))
+            await surely(asyncio.wait({reading.task}))
             _ = reading.task.cancelled() or reading.task.exception()

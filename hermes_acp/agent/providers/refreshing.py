@@ -14,10 +14,10 @@ from hermes_acp.agent.providers.keychain import Keychain
 from hermes_acp.agent.providers.masking import masked
 from hermes_acp.agent.providers.model_list import ListedModel
 from hermes_acp.agent.providers.shown import Shown
-from hermes_acp.agent.waiting import uncancelled
 from hermes_acp.errors import HermesError, ProviderError
 from hermes_acp.events import StatusChanged
 from hermes_acp.local import confidential
+from hermes_acp.local.waiting import surely
 
 
 class Client(Provider, Protocol):
@@ -139,4 +139,4 @@ class Refreshing:
 
     async def _let_go(self, held: _Held | None) -> None:
         if held is not None and held is not self._held and not held.users:
-            await uncancelled(held.client.aclose())
+            await surely(held.client.aclose())
