@@ -66,7 +66,7 @@ def test_an_answer_with_all_that_is_told_of_it(make, model, project):
         "partial": False,
         "stop_reason": "end_turn",
         "api_calls": 2,
-        "usage": {"input": 20, "output": 10, "cached": 8, "reasoning": 6, "cost": None},
+        "usage": {"input": 20, "output": 10, "cached": 8, "reasoning": 6, "kept": 0, "cost": None},
         "session_id": agent.session_id,
         "task_id": "task_abc123",
         "model": "fake-model",
