@@ -1,6 +1,7 @@
 """S11: a store that cannot be used for a while never turns an old session into a fresh one, or ends the agent."""
 
 import os
+import resource
 import shutil
 import sqlite3
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hermes_acp.agent.store.schema import VERSION
+from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, Editor, agent_env, open_editor
 
 pytestmark = pytest.mark.slow
@@ -166,3 +168,72 @@ async def test_in_a_home_that_is_read_only_work_goes_on_and_no_old_session_is_ta
         assert await editor.prompt(fresh, "/help") == "end_turn"
         assert "Sessions cannot be kept" in editor.text(fresh)
     folder.chmod(0o700)
+
+
+def let_files_grow(editor, size):
+    """Let the agent make no file larger than this; None: as large as it likes."""
+    limit = resource.RLIM_INFINITY if size is None else size
+    resource.prlimit(editor.process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+
+async def test_a_disk_that_is_full_in_mid_session_ends_turns_and_changes_no_file_until_there_is_room(
+    home, model, project
+):
+    folder = home / "hermes-acp"
+    edit = Say(calls=[Call("write_file", {"path": "a.txt", "content": "new\n"})])
+    (project / "a.txt").write_text("old\n")
+    async with open_editor(home, model.url, HERMES_ACP_MODE="accept_edits") as editor:
+        await editor.initialize()
+        session = await editor.new_session(project)
+        model.say("The answer.")
+        assert await editor.prompt(session, "The question.") == "end_turn"
+        before = {path.name: path.read_bytes() for path in folder.glob("sessions.db")}
+        let_files_grow(editor, 100)
+        model.say(edit, "Never said.")
+        with pytest.raises(AgentError) as error:
+            await editor.prompt(session, "x" * 100_000)
+        assert error.value.code == -32603
+        assert "session store" in error.value.message
+        assert (project / "a.txt").read_text() == "old\n"
+        assert {path.name: path.read_bytes() for path in folder.glob("sessions.db")} == before
+        let_files_grow(editor, None)
+        model.script(lambda body: "There is room.")
+        assert await editor.prompt(session, "And now?") == "end_turn"
+        await editor.close()
+    async with open_editor(home, model.url) as editor:
+        await editor.initialize()
+        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        for text in ("The question.", "And now?"):
+            assert text in editor.text(session, "user_message_chunk")
+        for text in ("The answer.", "There is room."):
+            assert text in editor.text(session)
+
+
+async def test_a_store_that_is_damaged_in_mid_session_is_told_and_set_aside_at_the_next_start(home, model, project):
+    session = await make_session(home, model, project)
+    database = home / "hermes-acp" / "sessions.db"
+    async with open_editor(home, model.url) as editor:
+        await editor.initialize()
+        fresh = await editor.new_session(project)
+        # The pages of the first tables and indexes stay readable, all others are flipped.
+        whole = database.read_bytes()
+        with closing(sqlite3.connect(database)) as other:
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            whole = database.read_bytes()
+            root = other.execute("SELECT rootpage FROM sqlite_master WHERE name = 'messages'").fetchone()[0]
+        damaged = bytearray(whole)
+        damaged[(root - 1) * 4096 : (root - 1) * 4096 + 100] = b"\xa5" * 100
+        database.write_bytes(damaged)
+        model.say("Lost.")
+        with pytest.raises(AgentError) as error:
+            await editor.prompt(fresh, "Is all well?")
+        assert "damaged" in error.value.message
+        await editor.close()
+    async with open_editor(home, model.url) as editor:
+        await editor.initialize()
+        fresh = await editor.new_session(project)
+        model.script(lambda body: "All is well.")
+        assert await editor.prompt(fresh, "Is all well?") == "end_turn"
+        assert "was damaged" in editor.text(fresh)
+    [kept] = database.parent.glob("sessions.db.corrupt-*[0-9]")
+    assert session.encode() in kept.read_bytes()

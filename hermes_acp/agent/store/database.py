@@ -6,7 +6,7 @@ import errno
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -94,6 +94,16 @@ def store_error(error: sqlite3.Error) -> StoreError:
             return StoreError(f"The session store cannot be used: {error}.")
 
 
+def note_damage(connection: sqlite3.Connection, error: sqlite3.Error) -> None:
+    """Leave a mark beside a file in which damage was found, so that the next start looks through all of it: opening
+    it alone would find nothing."""
+    if primary_code(error) not in _BROKEN:
+        return
+    with suppress(OSError, sqlite3.Error):
+        if file := connection.execute("PRAGMA database_list").fetchone()[2]:
+            _mark_of(Path(file)).touch(mode=0o600)
+
+
 def primary_code(error: sqlite3.Error) -> int:
     """The kind of an error of SQLite, without its details; -1 when it has none."""
     code = getattr(error, "sqlite_errorcode", None)
@@ -102,14 +112,35 @@ def primary_code(error: sqlite3.Error) -> int:
 
 def _open_or_replace(path: Path) -> Database:
     try:
-        return Database(_connect(path))
+        return Database(_checked(path))
     except sqlite3.DatabaseError as error:
         if not _is_broken(error):
             raise
     kept = _set_aside(path)
+    _mark_of(path).unlink(missing_ok=True)
     return Database(
         _connect(path), f"The session store was damaged; it is kept as {kept} and a new one has been started."
     )
+
+
+def _checked(path: Path) -> sqlite3.Connection:
+    """The opened file; one in which damage was found before is looked through first."""
+    connection = _connect(path)
+    if not _mark_of(path).exists():
+        return connection
+    try:
+        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        if found != "ok":
+            raise NotASessionStore(found)
+        _mark_of(path).unlink(missing_ok=True)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _mark_of(path: Path) -> Path:
+    return path.with_name(path.name + ".damaged")
 
 
 def _is_broken(error: sqlite3.DatabaseError) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +12,10 @@ from hermes_acp.errors import StoreError
 
 VERSION = 4
 """What `PRAGMA user_version` says of a database that this code reads and writes."""
+
+
+_PAUSE = (0.001, 0.004)
+"""Seconds between two tries to begin to write, from and to."""
 
 
 class NotASessionStore(sqlite3.DatabaseError):
@@ -141,6 +147,22 @@ _STEPS = {1: _TABLES, 2: _FOR_SEARCHING, 3: _COST, 4: _FOR_UNDOING}
 """What makes a database of each version out of one of the version before; a new one takes all the steps."""
 
 
+_NAMES = frozenset(
+    {
+        "sessions",
+        "segments",
+        "messages",
+        "transcript",
+        "said",
+        "not_in_said",
+        "turns",
+        "file_changes",
+        "commands_run",
+        "contents",
+    }
+)
+
+
 def refuse_newer(connection: sqlite3.Connection) -> None:
     """Check, without changing anything, that this code can read the database.
 
@@ -164,7 +186,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 @contextmanager
 def all_or_nothing(connection: sqlite3.Connection) -> Iterator[None]:
     """A transaction that is the only one to write, from its beginning on."""
-    connection.execute("BEGIN IMMEDIATE")
+    _begin(connection)
     try:
         yield
         connection.execute("COMMIT")
@@ -174,16 +196,49 @@ def all_or_nothing(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def _begin(connection: sqlite3.Connection) -> None:
+    """Begin to write, or fail after the connection's own patience.
+
+    SQLite sleeps up to 100 ms between two tries, so that of several busy programs one can wait for seconds; trying
+    every few milliseconds gives each its turn.
+    """
+    patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
+    deadline = time.monotonic() + patience / 1000
+    connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        while not _has_begun(connection, last=time.monotonic() >= deadline):
+            time.sleep(random.uniform(*_PAUSE))
+    finally:
+        connection.execute(f"PRAGMA busy_timeout = {patience}")
+
+
+def _has_begun(connection: sqlite3.Connection, *, last: bool) -> bool:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+    except sqlite3.OperationalError as error:
+        if last or error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        return False
+    return True
+
+
 def create_tables(connection: sqlite3.Connection) -> None:
     """Make the tables in a new database, and bring an older one up to this version.
 
     Raises:
-        NotASessionStore: there are other tables in it.
+        NotASessionStore: there are other tables in it, or some are missing.
     """
     if version_of(connection) == VERSION:
+        _refuse_missing(connection)
         return
     with all_or_nothing(connection):
         _take_steps(connection)
+
+
+def _refuse_missing(connection: sqlite3.Connection) -> None:
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    if missing := _NAMES - {name for (name,) in rows}:
+        raise NotASessionStore(f"the database lacks the tables {', '.join(sorted(missing))}")
 
 
 def _take_steps(connection: sqlite3.Connection) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Concatenate, ParamSpec, TypeVar
 
-from hermes_acp.agent.store.database import Database, store_error
+from hermes_acp.agent.store.database import Database, note_damage, store_error
 from hermes_acp.errors import StoreError
 
 P = ParamSpec("P")
@@ -58,7 +58,7 @@ class StoreThread:
         if self._closed:
             raise StoreError("The session store is closed.")
         future: asyncio.Future[T] = self._loop.create_future()
-        self._jobs.put(lambda connection: self._answer(future, lambda: function(connection, *args, **kwargs)))
+        self._jobs.put(lambda connection: self._answer(future, _noting_damage(connection, function, *args, **kwargs)))
         return await future
 
     async def aclose(self) -> None:
@@ -100,6 +100,24 @@ def _settle(future: asyncio.Future[T], outcome: T | Exception) -> None:
         future.set_exception(outcome)
     else:
         future.set_result(outcome)
+
+
+def _noting_damage(
+    connection: sqlite3.Connection,
+    function: Callable[Concatenate[sqlite3.Connection, P], T],
+    *args: P.args,
+    **kwargs: P.kwargs,
+) -> Callable[[], T]:
+    """The function as it is to run; damage of the file that it meets is noted beside it."""
+
+    def run() -> T:
+        try:
+            return function(connection, *args, **kwargs)
+        except sqlite3.Error as error:
+            note_damage(connection, error)
+            raise
+
+    return run
 
 
 def _translated(error: Exception) -> Exception:

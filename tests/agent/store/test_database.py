@@ -236,3 +236,50 @@ def test_many_programs_opening_a_damaged_file_at_once_agree(tmp_path):
     assert kept.read_bytes() == b"damage" * 1000
     with closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT id FROM sessions ORDER BY id").fetchall() == [(f"s{n}",) for n in range(4)]
+
+
+async def test_a_store_that_lacks_a_table_is_kept_under_another_name(tmp_path):
+    path = await filled(tmp_path / "sessions.db")
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("DROP TABLE transcript")
+    store = await Store.open(path)
+    [kept] = other_files(path)
+    assert str(kept) in store.problem
+    with closing(sqlite3.connect(kept)) as other:
+        assert other.execute("SELECT id FROM sessions").fetchall() == [("new",)]
+    assert await works(store)
+
+
+async def test_pages_that_are_damaged_in_mid_session_are_told_and_the_file_is_set_aside_at_the_next_start(tmp_path):
+    path = tmp_path / "sessions.db"
+    store = await Store.open(path)
+    await store.create(SessionRecord("s", "/p", prompted=True))
+    journal = await store.journal("s")
+    for number in range(300):
+        journal.add_message(user(f"{number} " * 200))
+    await journal.commit(durable=True)
+    await store.aclose()
+    store = await Store.open(path)
+    whole = path.read_bytes()
+    pages = [whole[page : page + 4096] for page in range(0, len(whole), 4096)]
+    damaged = b"".join([*pages[:16], *(b"\xa5" * 512 + page[512:] for page in pages[16:])])
+    path.write_bytes(damaged)
+    with pytest.raises(StoreError, match="damaged; it is set aside at the next start"):
+        await store.messages("s")
+    await store.aclose()
+    again = await Store.open(path)
+    [kept] = other_files(path)
+    assert str(kept) in again.problem
+    assert kept.read_bytes()[16 * 4096 :] == damaged[16 * 4096 :]
+    assert not list(tmp_path.glob("*.damaged"))
+    assert await works(again)
+
+
+async def test_a_mark_of_damage_on_a_store_that_is_whole_sets_nothing_aside(tmp_path):
+    path = await filled(tmp_path / "sessions.db")
+    path.with_name("sessions.db.damaged").touch()
+    store = await Store.open(path)
+    assert store.problem == ""
+    assert (await store.find("new")).id == "new"
+    await store.aclose()
+    assert not list(tmp_path.glob("*.damaged"))

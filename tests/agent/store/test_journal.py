@@ -232,9 +232,9 @@ asyncio.run(main(*sys.argv[1:]))
 """
 
 
-def writer(path, session_id, count):
+def writer(path, session_id, count, program=WRITER):
     return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(path), session_id, str(count)], cwd=REPOSITORY, stdout=subprocess.PIPE
+        [sys.executable, "-c", program, str(path), session_id, str(count)], cwd=REPOSITORY, stdout=subprocess.PIPE
     )
 
 
@@ -269,3 +269,27 @@ async def test_two_programs_write_one_store(tmp_path):
         assert await said(store, session_id) == [f"{number}{part}" for number in range(200) for part in "ab"]
     assert len(await store.list(None, None, 9)) == 2
     await store.aclose()
+
+
+TIMED = (
+    WRITER.replace("import asyncio,", "import time, asyncio,")
+    .replace("await journal.commit(durable=number % 5 == 0)", "began = time.monotonic(); await journal.commit(True)")
+    .replace('f"{number}\\n"', 'f"{time.monotonic() - began}\\n"')
+)
+
+
+@pytest.mark.slow
+async def test_six_programs_of_250_turns_lose_none_and_none_waits_for_a_second(tmp_path):
+    path = tmp_path / "s.db"
+    await (await Store.open(path)).aclose()
+    names = [f"s{number}" for number in range(6)]
+    children = [writer(path, name, 250, TIMED) for name in names]
+    outputs = [(await asyncio.to_thread(child.communicate, timeout=120))[0].split() for child in children]
+    assert [len(output) for output in outputs] == [250] * 6
+    longest = max(float(seconds) for output in outputs for seconds in output)
+    print(f"6 programs of 250 turns each on one store: the longest commit took {1000 * longest:.0f} ms")
+    store = await Store.open(path)
+    for name in names:
+        assert await said(store, name) == [f"{number}{part}" for number in range(250) for part in "ab"]
+    await store.aclose()
+    assert longest < 1.0
