@@ -175,7 +175,7 @@ class Pen:
         )
         for part in parts:
             console.print(part)
-        return _TRAILING.sub(r"\1", file.getvalue())
+        return clean(_TRAILING.sub(r"\1", file.getvalue()))
 
     def _cut(self, line: Text) -> Text:
         line.truncate(self.width, overflow="ellipsis")

@@ -40,10 +40,8 @@ class Passages:
 
     def end(self) -> list[str]:
         """The message is over: what is left of it."""
-        if self._line:
-            self._lines.append(self._line)
-            self._line = ""
-        whole = self._cut()
+        line, self._line = self._line, ""
+        whole = (self._take(line) if line else []) + self._cut()
         self._fence = self._opening = ""
         return whole
 

@@ -105,5 +105,8 @@ class PlainScreen:
 
     def _put(self, text: str) -> None:
         assert self._output is not None
-        self._output.write_raw(text)
-        self._output.flush()
+        try:
+            self._output.write_raw(text)
+            self._output.flush()
+        except OSError:
+            self._doings.leave()

@@ -86,7 +86,7 @@ def _chat(read: Callable[[], Setup], setup: Setup, terminal: Terminal) -> Chat:
         if terminal.dumb
         else Screen(
             doings,
-            Shown(lambda pen, rows: chat.live(pen, rows), lambda: chat.bar_text()),
+            Shown(lambda: host.live is not None, lambda pen, rows: chat.live(pen, rows), lambda: chat.bar_text()),
             Typing(lambda: chat.offers(), lambda: chat.session.folder),
             TypedHistory(home.state and home.state / "chat-history.jsonl"),
             terminal.colour,
@@ -107,7 +107,9 @@ def _chat(read: Callable[[], Setup], setup: Setup, terminal: Terminal) -> Chat:
 def _session(read: Callable[[], Setup], host: TerminalHost, session_id: str | None) -> ChatSession:
     setup = replace(read(), session_id=session_id)
     talk = Talk(setup, session_id or str(uuid.uuid4()), host.emit)
-    return ChatSession(talk, host, lambda: replace(read(), session_id=session_id), OWN, changed=host.screen.refresh)
+    return ChatSession(
+        talk, host, lambda: replace(read(), session_id=session_id), OWN, setup.model_given, changed=host.screen.refresh
+    )
 
 
 def _this_terminal(environ: Mapping[str, str]) -> Terminal:

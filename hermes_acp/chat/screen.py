@@ -67,8 +67,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What is drawn anew at every moment: `live` is under the text ("" for nothing), `bar` at the bottom."""
+    """What is drawn anew at every moment: `live` under the text while it `moves`, `bar` at the bottom."""
 
+    moves: Callable[[], bool]
     live: Callable[[Pen, int], str]
     bar: Callable[[], str]
 
@@ -129,13 +130,17 @@ class Screen:
         """Write lines that stay, above everything that moves."""
         if not text:
             return
-        if self._app is None or not self._app.is_running:
+        if self._app is None:
             self._waiting.append(text)
             return
-        self._app.renderer.erase(leave_alternate_screen=False)
-        self._app.output.write_raw(text.replace("\n", "\r\n"))
-        self._app.output.flush()
-        self._app.invalidate()
+        try:
+            if self._app.is_running:
+                self._app.renderer.erase(leave_alternate_screen=False)
+            self._app.output.write_raw(text.replace("\n", "\r\n"))
+            self._app.output.flush()
+        except OSError:
+            self._doings.leave()
+        self.refresh()
 
     def refresh(self) -> None:
         """What moves has changed."""
@@ -189,7 +194,7 @@ class Screen:
         rows = HSplit(
             [
                 Window(height=1),
-                ConditionalContainer(moving, Condition(lambda: bool(self._live_text()))),
+                ConditionalContainer(moving, Condition(lambda: self._asked is None and self._shown.moves())),
                 ConditionalContainer(keys, Condition(self._wants_key)),
                 ConditionalContainer(line, Condition(lambda: not self._wants_key())),
                 ConditionalContainer(Window(height=_MENU_ROWS), has_completions),
@@ -202,12 +207,9 @@ class Screen:
     def _wants_key(self) -> bool:
         return self._asked is not None and bool(self._asked.keys)
 
-    def _live_text(self) -> str:
-        rows = self._app.output.get_size().rows if self._app else 24
-        return "" if self._asked else self._shown.live(self.pen, max(rows - _INPUT_ROWS - 2, 3))
-
     def _live(self) -> AnyFormattedText:
-        return ANSI(self._live_text())
+        rows = self._app.output.get_size().rows if self._app else 24
+        return ANSI(self._shown.live(self.pen, max(rows - _INPUT_ROWS - 2, 3)))
 
     def _key_prompt(self) -> AnyFormattedText:
         return [("bold", self._asked.prompt if self._asked else ""), ("[SetCursorPosition]", "")]
@@ -227,7 +229,7 @@ class Screen:
         keys.add("c-j", filter=~wants_key)(lambda event: self._buffer.insert_text("\n"))
         keys.add("c-c", eager=True)(lambda event: self._doings.interrupt())
         keys.add("c-d", filter=Condition(lambda: not self._buffer.text), eager=True)(lambda event: self._doings.leave())
-        keys.add("c-z")(lambda event: event.app.suspend_to_background())
+        keys.add("c-z", eager=True)(lambda event: event.app.suspend_to_background())
         keys.add(Keys.Any, filter=wants_key, eager=True)(self._press)
         keys.add(Keys.BracketedPaste, filter=wants_key, eager=True)(lambda event: None)
         keys.add(Keys.BracketedPaste, filter=~wants_key)(self._paste)

@@ -82,6 +82,7 @@ class Setup:
     save_trajectories: bool = False
     has_key: bool = False
     mode_given: bool = False
+    model_given: bool = False
 
     def config(self, cwd: Path) -> Config:
         """The settings in a folder, whose own file may tighten them.
@@ -110,6 +111,7 @@ def read_arguments(arguments: Mapping[str, Any], environ: Mapping[str, str]) -> 
         save_trajectories=_of_type(given, "save_trajectories", bool, False),
         has_key="api_key" in given,
         mode_given="mode" in given,
+        model_given="model" in given,
     )
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import time
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.fakes.model_server import Call, Say
 
 pytestmark = pytest.mark.slow
 
+PAGE = Path(__file__).parents[2] / "docs" / "chat.md"
 PAST_THE_GUARD = 0.6
 EDIT = Call("patch", {"path": "main.py", "old_string": "a - b", "new_string": "a + b"})
 BEFORE = "def add(a, b):\n    return a - b\n"
@@ -57,23 +59,8 @@ def test_an_edit_is_allowed_after_its_diff(chat, model, project):
     window = chat()
     window.say("Mend it.")
     screen = window.sees("[y]es [s]ession [a]lways [n]o [c]omment")
-    assert from_prompt(screen, "Mend it.") == [
-        "› Mend it.",
-        "",
-        "I mend it.",
-        "",
-        "  main.py",
-        "  @@ -1,2 +1,2 @@",
-        "   def add(a, b):",
-        "  -    return a - b",
-        "  +    return a + b",
-        "? Edit main.py",
-        "  This changes files.",
-        "  “session” and “always” mean this file.",
-        "",
-        "[y]es [s]ession [a]lways [n]o [c]omment",
-        "fake-model · ask",
-    ]
+    documented = re.search(r"```text\n(› Mend it.*?)\n```", PAGE.read_text("utf-8"), re.DOTALL)
+    assert from_prompt(screen, "Mend it.")[:-1] == documented[1].splitlines()
     assert (project / "main.py").read_text() == BEFORE
     time.sleep(PAST_THE_GUARD)
     window.press("y")
