@@ -8,12 +8,9 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
-from rich.markdown import CodeBlock, Heading, Markdown
+from rich.console import Console, RenderableType
 from rich.padding import Padding
-from rich.syntax import Syntax
 from rich.text import Text
 from rich.theme import Theme
 
@@ -58,32 +55,6 @@ def printable(text: str) -> str:
     return _C1.sub("", plain(clean(text)).replace("\r\n", "\n").replace("\r", "\n"))
 
 
-class _PlainHeading(Heading):
-    """A heading at the left margin, without a frame."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        self.text.justify = "left"
-        yield self.text
-
-
-class _PlainCode(CodeBlock):
-    """A code block without a background, so that pieces of one follow each other unseen."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        code = str(self.text).rstrip("\n")
-        syntax = Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True, background_color="default")
-        yield Padding(syntax, (0, 0, 0, 2))
-
-
-class _Markdown(Markdown):
-    elements: ClassVar = {
-        **Markdown.elements,
-        "heading_open": _PlainHeading,
-        "fence": _PlainCode,
-        "code_block": _PlainCode,
-    }
-
-
 @dataclass(frozen=True, slots=True)
 class Pen:
     """Draws in so many columns, with colours or without any."""
@@ -93,7 +64,9 @@ class Pen:
 
     def markdown(self, text: str) -> str:
         """A passage of the answer."""
-        drawn = self._draw(_Markdown(printable(text), code_theme="ansi_dark", hyperlinks=False))
+        from hermes_acp.chat.markdown import formatted
+
+        drawn = self._draw(formatted(printable(text)))
         lines = drawn.split("\n")
         shown = [at for at, line in enumerate(lines) if _CODES.sub("", line).strip()]
         return "".join(f"{line}\n" for line in lines[shown[0] : shown[-1] + 1]) if shown else ""

@@ -12,7 +12,6 @@ from hermes_acp.cli.main import settings_parser
 from hermes_acp.errors import ConfigError
 from hermes_acp.library.arguments import SETTINGS, read_arguments
 from hermes_acp.library.once import ask_once, newest_session
-from hermes_acp.run_agent import AIAgent
 from hermes_acp.settings import load_settings, start_logging
 
 _NEWEST = ""
@@ -38,6 +37,8 @@ def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
     asked = {names[key]: value for key, value in given.items() if key in names} | {"save_trajectories": save}
     if question is None:
         return _converse(asked, given, session_id)
+    from hermes_acp.run_agent import AIAgent
+
     return ask_once(AIAgent, question, {**asked, "session_id": session_id})
 
 

@@ -25,6 +25,22 @@ def from_prompt(screen, prompt):
     return "\n".join(lines[lines.index(f"› {prompt}") :]).rstrip().splitlines()
 
 
+def program_in(window):
+    """The id of the process that the window's shell has started."""
+    shell = int(window.run("display-message", "-p", "#{pane_pid}"))
+    with open(f"/proc/{shell}/task/{shell}/children", encoding="utf-8") as file:
+        [process] = map(int, file.read().split())
+    return process
+
+
+def test_the_prompt_is_there_before_much_was_done(chat):
+    window = chat()
+    with open(f"/proc/{program_in(window)}/stat", encoding="utf-8") as file:
+        user, system = file.read().rpartition(")")[2].split()[11:13]
+    # The model's client is loaded behind the prompt, before the screen has been looked at.
+    assert (int(user) + int(system)) / os.sysconf("SC_CLK_TCK") < 2.5
+
+
 def test_an_answer_streams_and_stays_as_it_was_drawn(chat, model):
     text = "# Plan\n\nUse `add`, which is **short**.\n\n- one\n- two\n\n```python\nx = 1\n```\n\nDone."
     model.say(Say(text, token_delay=0.1))
@@ -124,10 +140,10 @@ def test_a_terminal_that_only_writes_lines_is_enough(chat, model, project):
 
 
 def test_a_narrow_window_and_a_resize_break_nothing(chat, model):
-    model.say("Words " * 30, "Words " * 30 + "end.")
+    model.say("Words " * 30 + "over.", "Words " * 30 + "end.")
     window = chat(columns=24, rows=12)
     window.say("Go on.")
-    window.sees_no("Ctrl-C interr")
+    window.until(lambda screen: "over.\n\n›" in screen)
     window.resize(70, 20)
     time.sleep(0.3)
     window.say("More.")
@@ -159,9 +175,7 @@ def test_a_terminal_that_goes_away_ends_the_chat(chat, model):
     window = chat()
     window.say("Go.")
     window.sees("On and on")
-    shell = int(window.run("display-message", "-p", "#{pane_pid}"))
-    with open(f"/proc/{shell}/task/{shell}/children", encoding="utf-8") as file:
-        [process] = map(int, file.read().split())
+    process = program_in(window)
     window.run("kill-pane")
     deadline = time.monotonic() + 10
     while os.path.exists(f"/proc/{process}"):
@@ -174,8 +188,6 @@ def test_a_hangup_ends_the_chat_like_the_end_of_input(chat, model):
     window = chat()
     window.say("Go.")
     window.sees("On and on")
-    shell = int(window.run("display-message", "-p", "#{pane_pid}"))
-    with open(f"/proc/{shell}/task/{shell}/children", encoding="utf-8") as file:
-        [process] = map(int, file.read().split())
+    process = program_in(window)
     os.kill(process, signal.SIGHUP)
     window.sees("To go on:", "status 0")
