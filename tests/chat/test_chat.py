@@ -114,7 +114,7 @@ async def test_what_is_typed_in_a_turn_waits_where_that_is_wanted(chat, model):
         await typist.sees("First")
         typist.type("Two." + ENTER)
         await typist.sees("First First First First First", "› Two.", "Second answer.")
-    assert "Interrupted." not in typist.shown
+        assert "Interrupted." not in typist.shown
 
 
 async def test_a_question_with_choices_takes_a_number_or_words(chat, model):
