@@ -146,11 +146,11 @@ def test_options_go_before_the_environment(run, model):
     assert [request.body["model"] for request in model.requests] == ["another", "a-third"]
 
 
-def test_chat_without_a_question_says_so_on_a_terminal_too(start):
+def test_chat_needs_a_terminal_to_write_to_as_well(start):
     leader, follower = pty.openpty()
     process = start(*COMMAND, stdin=follower)
     _, err = process.communicate(timeout=10)
     os.close(leader)
     os.close(follower)
     assert process.returncode == 2
-    assert "not there yet" in err
+    assert "chat needs a terminal" in err
