@@ -10,8 +10,7 @@ from typing import Any
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
-from hermes_acp.agent.loop import Agent, Stop, run_turn
-from hermes_acp.agent.saved_turns import SavedTurns
+from hermes_acp.agent.loop import Agent, Stop, TurnResult, run_turn
 from hermes_acp.agent.titles import ask_title, title_question
 from hermes_acp.agent.turns import Turns
 from hermes_acp.commands.builtin import find_command, find_custom, run_command
@@ -169,10 +168,9 @@ class Session:
         await self._join_servers()
         self._show_notices()
         self.title.begin(text_of(blocks))
-        run = SavedTurns(self.trajectories, self.options.model).run if self.trajectories else run_turn
-        result = await run(
-            self.agent(self.options.model), self.conversation, message, self.host, typed if custom else None
-        )
+        agent = self.agent(self.options.model)
+        run = _saving(self.trajectories, self.options.model) if self.trajectories else run_turn
+        result = await run(agent, self.conversation, message, self.host, typed if custom else None)
         return _stop_reason(result.stop)
 
     def _tell_where_commands_run(self) -> None:
@@ -204,6 +202,12 @@ class Session:
         for notice in self.notices:
             self.host.emit(notice)
         self.notices.clear()
+
+
+def _saving(folder: Path, model: str) -> Callable[..., Awaitable[TurnResult]]:
+    from hermes_acp.agent.saved_turns import SavedTurns
+
+    return SavedTurns(folder, model).run
 
 
 def _stop_reason(stop: Stop) -> str:
