@@ -7,7 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hermes_acp.nesting import DEEPEST, is_deep
 from hermes_acp.text import clean
+
+_TOO_DEEP = f"The arguments are nested {DEEPEST} levels deep or deeper."
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +158,10 @@ def parse_arguments(raw: Any) -> tuple[dict[str, Any], str]:
 
 def _strict(value: Mapping[str, Any]) -> tuple[dict[str, Any], str]:
     try:
-        return json.loads(clean(json.dumps(dict(value), ensure_ascii=False, allow_nan=False))), ""
+        strict = json.loads(clean(json.dumps(dict(value), ensure_ascii=False, allow_nan=False)))
     except (ValueError, TypeError, RecursionError) as error:
         return {}, f"The arguments cannot be written as JSON: {error}"
+    return ({}, _TOO_DEEP) if is_deep(strict) else (strict, "")
 
 
 def _refuse_constant(name: str) -> Any:

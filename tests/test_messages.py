@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from hermes_acp.messages import (
     parse_arguments,
     to_dict,
 )
+from hermes_acp.nesting import DEEPEST
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 objects = st.dictionaries(words, st.none() | st.booleans() | st.integers() | words | st.lists(words), max_size=4)
@@ -59,3 +61,10 @@ def test_unusable_arguments_name_the_problem_and_leave_a_valid_object():
 
 def test_a_lone_surrogate_in_arguments_is_replaced():
     assert parse_arguments('{"path": "a\\ud835.txt"}') == ({"path": "a\ufffd.txt"}, "")
+
+
+@pytest.mark.parametrize("depth", [DEEPEST, 600, 990, 100_000])
+def test_arguments_that_are_nested_too_deeply_are_a_problem_of_the_call(depth):
+    arguments, problem = parse_arguments('{"a": ' + "[" * depth + "]" * depth + "}")
+    assert arguments == {}
+    assert problem

@@ -104,7 +104,7 @@ class Step:
             return None
         try:
             return _Resolved(call, tool, tool.parse(call.arguments))
-        except ToolError as error:
+        except Exception as error:
             await self._finish(call, _failure(call, error))
             return None
 

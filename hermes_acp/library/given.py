@@ -23,6 +23,7 @@ from hermes_acp.messages import (
     from_dict,
     user,
 )
+from hermes_acp.nesting import is_deep
 from hermes_acp.text import clean
 
 
@@ -149,6 +150,8 @@ def _message(item: Any, place: str) -> Message:
         raise TypeError(f"{place}: must be a dict, not {type(item).__name__}")
     try:
         strict = json.loads(clean(json.dumps(dict(item), ensure_ascii=False, allow_nan=False)))
+        if is_deep(strict):
+            raise RecursionError
         return from_dict(strict)
     except RecursionError:
         raise ValueError(f"{place}: it is nested too deeply") from None

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hermes_acp.cards import Effect, ToolKind, ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.mcp.schemas import Validate, acceptable, describe, validator
+from hermes_acp.nesting import DEEPEST
 from hermes_acp.text import clean, shorten, visible
 from hermes_acp.tools.base import Action, Tool, ToolContext
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     import mcp_types as types
 
 TOOLSET = "mcp"
-
-_DEEPEST = 64
-"""Levels of arguments: what is nested deeper could neither be shown nor sent."""
 
 Show = Callable[[str], None]
 Call = Callable[[str, Mapping[str, Any], Show], Awaitable[ToolResult]]
@@ -44,7 +42,7 @@ class ServersForm:
         Raises:
             ToolError: they do not fit.
         """
-        cleaned: dict[str, Any] = _cleaned(arguments, _DEEPEST)
+        cleaned: dict[str, Any] = _cleaned(arguments, DEEPEST)
         required = self.schema.get("required", ())
         plain = {key: value for key, value in cleaned.items() if value is not None or key in required}
         if not self._fault(cleaned):
@@ -84,7 +82,7 @@ def _shown(name: str) -> str:
 
 def _cleaned(value: Any, levels: int) -> Any:
     if levels < 0:
-        raise ToolError(f"The arguments are nested more than {_DEEPEST} levels deep; nothing was done.")
+        raise ToolError(f"The arguments are nested more than {DEEPEST} levels deep; nothing was done.")
     match value:
         case str():
             return clean(value)

@@ -35,7 +35,7 @@ def _listed(value: object) -> object:
     if isinstance(value, str):
         try:
             value = json.loads(value)
-        except ValueError:
+        except (ValueError, RecursionError):
             return value
     return [value] if isinstance(value, dict) else value
 

@@ -54,6 +54,6 @@ def _is_unfinished(text: str) -> bool:
         json.loads(text)
     except json.JSONDecodeError as error:
         return error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated")
-    except RecursionError:
+    except (ValueError, RecursionError):  # A number of thousands of digits, or nested without end.
         return False
     return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +12,16 @@ from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.failures import MAX_READ, failure_of, provider_error
 from hermes_acp.agent.providers.masking import masked
 from hermes_acp.errors import ProviderError
+from hermes_acp.nesting import DEEPEST, is_deep
 
-_JSON = json.JSONDecoder(parse_constant=lambda name: None)
-"""NaN and infinity are no JSON; where a server writes them nevertheless, they say nothing."""
+
+def _finite(text: str) -> float | None:
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+_JSON = json.JSONDecoder(parse_constant=lambda name: None, parse_float=_finite)
+"""NaN and infinity are no JSON; where a server writes them nevertheless, or a number like 1e999, they say nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +35,13 @@ class Faults:
         """The JSON object that an event or a whole answer is.
 
         Raises:
-            ProviderError: it is none ("malformed").
+            ProviderError: it is none, or nested too deeply ("malformed").
         """
         try:
             value = _JSON.decode(data)
         except (ValueError, RecursionError):
             value = None
-        if isinstance(value, dict):
+        if isinstance(value, dict) and not (_may_be_deep(data) and is_deep(value)):
             return value
         raise self.malformed(data)
 
@@ -49,6 +57,11 @@ class Faults:
     def incomplete(self) -> ProviderError:
         """The error for a stream that ended before its terminal event."""
         return ProviderError(f"{self.endpoint.name}: the answer ended before it was complete.", kind="incomplete")
+
+
+def _may_be_deep(data: str) -> bool:
+    """Whether it is worth looking: counting brackets costs next to nothing, and deltas come by the thousand."""
+    return data.count("[") + data.count("{") >= DEEPEST
 
 
 def count_of(holder: Any, name: str) -> int:

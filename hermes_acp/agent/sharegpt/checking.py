@@ -10,7 +10,7 @@ from typing import Any
 
 from hermes_acp.agent.sharegpt.blocks import json_blocks, outside_blocks, think_problem
 from hermes_acp.agent.sharegpt.columns import Columns
-from hermes_acp.agent.sharegpt.words import is_deep
+from hermes_acp.nesting import is_deep
 
 INTERACTIVE: Mapping[str, type] = {"conversations": list, "timestamp": str, "model": str, "completed": bool}
 BATCH: Mapping[str, type] = {

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes_acp.messages import parse_arguments
+from hermes_acp.nesting import is_deep
 from hermes_acp.text import clean, shorten
-
-MAX_DEPTH = 100
-"""So many objects and lists within each other are not kept as JSON: readers recurse."""
 
 _PICTURE = "[screenshot]"
 _MARKS = {
@@ -102,16 +100,6 @@ def inert(text: str) -> str:
     return _BLOCK_TAG.sub("&lt;", text)
 
 
-def is_deep(value: Any) -> bool:
-    """Whether a JSON value is nested `MAX_DEPTH` deep or deeper."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [inner for outer in level for inner in _children(outer)]
-        if not level:
-            return False
-    return True
-
-
 def strict_json(text: str) -> Any:
     """The value of a JSON text.
 
@@ -124,17 +112,6 @@ def strict_json(text: str) -> Any:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     return value
-
-
-def _children(value: Any) -> list[Any]:
-    """The values inside, and one more for the level itself when there are none."""
-    match value:
-        case dict():
-            return list(value.values()) or [None]
-        case list() | tuple():
-            return list(value) or [None]
-        case _:
-            return []
 
 
 def _part_text(part: Any) -> str:

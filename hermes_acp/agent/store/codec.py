@@ -24,6 +24,7 @@ from hermes_acp.events import (
     UserPrompted,
 )
 from hermes_acp.messages import AssistantMessage, Image, Message, UserMessage, from_dict, to_dict
+from hermes_acp.nesting import DEEPEST
 from hermes_acp.text import clean
 
 _KINDS: Mapping[type[Any], str] = {
@@ -37,7 +38,6 @@ _KINDS: Mapping[type[Any], str] = {
     ModelSwitched: "model_switched",
     ContextCompacted: "context_compacted",
 }
-_MAX_DEPTH = 100
 _MAX_INT_BITS = 8192
 
 
@@ -97,13 +97,13 @@ def dump(value: Any) -> str:
     try:
         return clean(json.dumps(value, ensure_ascii=False, allow_nan=False))
     except (ValueError, TypeError, RecursionError):
-        return clean(json.dumps(_sane(value, _MAX_DEPTH), ensure_ascii=False, allow_nan=False))
+        return clean(json.dumps(_sane(value, DEEPEST), ensure_ascii=False, allow_nan=False))
 
 
 def _with_sane_arguments(message: Message) -> Message:
     if not isinstance(message, AssistantMessage):
         return message
-    calls = (replace(call, arguments=_sane(call.arguments, _MAX_DEPTH)) for call in message.tool_calls)
+    calls = (replace(call, arguments=_sane(call.arguments, DEEPEST)) for call in message.tool_calls)
     return replace(message, tool_calls=tuple(calls))
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from hermes_acp.agent.sharegpt.blocks import json_blocks
 from hermes_acp.agent.sharegpt.checking import find_faults
-from hermes_acp.agent.sharegpt.words import MAX_DEPTH
 from hermes_acp.agent.trajectory import save_trajectory, to_sharegpt
+from hermes_acp.nesting import DEEPEST
 from hermes_acp.text import clean
 
 TAGS = [
@@ -144,7 +144,7 @@ def is_strict(value):
             return True
 
 
-@pytest.mark.parametrize("depth", [MAX_DEPTH - 2, MAX_DEPTH, 500, 5_000, 200_000])
+@pytest.mark.parametrize("depth", [DEEPEST - 2, DEEPEST, 500, 5_000, 200_000])
 def test_nesting_beyond_reason_costs_only_what_is_nested(depth, caplog):
     nested = "[" * depth + "]" * depth
     call = {"id": "a", "function": {"name": "t", "arguments": '{"a": ' + nested + "}"}}
@@ -157,9 +157,9 @@ def test_nesting_beyond_reason_costs_only_what_is_nested(depth, caplog):
     [asked] = json_blocks(turns[2]["value"], "tool_call")
     [told] = json_blocks(turns[3]["value"], "tool_response")
     assert (asked.problem, told.problem) == ("", "")
-    assert bool(asked.value["arguments"]) == (depth < MAX_DEPTH)
-    assert isinstance(told.value["content"], str) == (depth >= MAX_DEPTH)
-    assert ("no usable JSON object" in caplog.text) == (depth >= MAX_DEPTH)
+    assert bool(asked.value["arguments"]) == (depth < DEEPEST)
+    assert isinstance(told.value["content"], str) == (depth >= DEEPEST)
+    assert ("no usable JSON object" in caplog.text) == (depth >= DEEPEST)
 
 
 def test_what_a_host_hands_in_that_is_no_json_is_kept_as_text():
