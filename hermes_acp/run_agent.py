@@ -126,9 +126,10 @@ class AIAgent:
 
         Args:
             message: what is asked next in its place: the call whose turn is stopped returns the answer to it, with
-                `interrupted` set.
+                `interrupted` set. A blank one is none: whatever is in it, the turn stops.
         """
-        prompt = None if message is None else read_prompt(message)
+        blank = message is None or (isinstance(message, str) and not message.strip())
+        prompt = None if blank else read_prompt(message)
         self._thread.call(lambda: self._prompts.interrupt(prompt))
 
     def close(self) -> None:

@@ -30,7 +30,7 @@ from hermes_acp import __version__
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.mcp.results import read_result
-from hermes_acp.mcp.stdio import Program, running
+from hermes_acp.mcp.stdio import LONGEST_LINE, Program, running
 from hermes_acp.mcp_servers import McpServer, ProgramServer, RemoteServer
 
 log = logging.getLogger(__name__)
@@ -194,7 +194,10 @@ def _with_ending(error: Exception, program: Program) -> str:
 
 
 async def _read(program: Program, told: Any) -> None:
-    """Hand on what the program says; what is no message is told as an exception, and its end as the end."""
+    """Hand on what the program says; what is no message is told as an exception, and its end as the end.
+
+    A message that is too long ends the connection: nobody can say which call waits for it, and it would in vain.
+    """
     async with told:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             while line := await _line(program):
@@ -206,8 +209,8 @@ async def _line(program: Program) -> bytes:
     try:
         return await program.lines.readline()
     except ValueError:
-        log.warning("A line of an MCP server was too long and is left out.")
-        return b"\n"
+        program.fault = f"It sent a message of more than {LONGEST_LINE // 2**20} MiB."
+        return b""
 
 
 def _message(line: bytes) -> SessionMessage | Exception:

@@ -37,9 +37,11 @@ _LOGGED = 64_000
 
 
 class Program:
-    """The running program of a server: `lines` are what it says, `said` what it wrote to stderr."""
+    """The running program of a server: `lines` are what it says, `fault` why they are read no more ("" while they
+    are)."""
 
     def __init__(self, server: ProgramServer) -> None:
+        self.fault = ""
         self.lines = asyncio.StreamReader(limit=LONGEST_LINE)
         self._server = server
         self._decoder = PlainDecoder()
@@ -109,7 +111,7 @@ class Program:
         said = self._said.text() + without_secrets(self._begun, self._server)
         lines = [line.strip() for line in said.splitlines() if line.strip()][-5:]
         last = " | ".join(lines)
-        return " ".join(filter(None, (code, last if len(last) <= _TOLD else "…" + last[-_TOLD:])))
+        return " ".join(filter(None, (self.fault, code, last if len(last) <= _TOLD else "…" + last[-_TOLD:])))
 
     def _take(self, fd: int, data: bytes) -> None:
         if fd == 1:

@@ -154,6 +154,18 @@ def test_of_several_messages_the_last_counts(make, model):
     assert agent.chat("And now?") == "Again."
 
 
+@pytest.mark.parametrize("message", ["", " \n"])
+def test_a_blank_message_stops_the_turn_as_none_does(make, model, message):
+    started = threading.Event()
+    agent = make(stream_delta_callback=lambda text: started.set())
+    model.say(Say(text=["word "] * 2000, token_delay=0.005))
+    scene = Scene(agent)
+    assert started.wait(10)
+    scene.interrupt(message)
+    assert scene.result["stop_reason"] == "cancelled"
+    assert len(model.requests) == 1
+
+
 def test_interrupting_an_idle_agent_does_nothing(make, model):
     agent = make()
     agent.interrupt()

@@ -128,6 +128,19 @@ async def test_an_answer_of_many_megabytes_arrives(servers: Servers, call: Call)
     assert len(result.text) <= 32_000
 
 
+async def test_a_message_that_is_too_long_ends_its_call_at_once_and_the_server_comes_again(
+    servers: Servers, call: Call
+) -> None:
+    servers.use(
+        [small(call="params['arguments']['text'] *= 40_000_000 if len(params['arguments']['text']) == 1 else 1")]
+    )
+    await joined(servers)
+    with pytest.raises(ToolError, match="more than 32 MiB"):
+        async with asyncio.timeout(20):
+            await call(text="x")
+    assert (await call(text="hello")).text == "hello"
+
+
 async def test_a_secret_that_is_written_in_two_pieces_is_hidden_as_well(servers: Servers) -> None:
     pieces = "sys.stderr.write('the key is sek'); sys.stderr.flush(); time.sleep(0.2); sys.stderr.write('rit\\n')"
     servers.use([small("leaks", before=f"{pieces}; sys.stderr.flush(); sys.exit(1)", env=(("A_KEY", "sekrit"),))])
