@@ -8,7 +8,7 @@ export default tseslint.config(
     files: ["**/*.ts"],
     extends: [...tseslint.configs.strictTypeChecked, ...tseslint.configs.stylisticTypeChecked],
     languageOptions: {
-      parserOptions: { project: ["./tsconfig.json", "./webview/tsconfig.json"], tsconfigRootDir: import.meta.dirname },
+      parserOptions: { project: ["./tsconfig.json", "./webview/tsconfig.json", "./test/browser/tsconfig.json"], tsconfigRootDir: import.meta.dirname },
     },
     rules: {
       "max-lines": ["error", { max: 300, skipBlankLines: true, skipComments: true }],
