@@ -3,7 +3,7 @@
 PYTHON_OF_VENV = .venv/bin/python
 INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check --use-pep517 -c constraints.txt
 
-.PHONY: check test demo bench soak fuzz lint constraints clean vscode vscode-package
+.PHONY: check test demo bench soak fuzz lint constraints clean vscode vscode-browser vscode-journey vscode-package
 
 # Lint, types, layers and the fast tests.
 check: lint
@@ -34,11 +34,19 @@ EXAMPLES = 2000
 fuzz: .venv/development
 	HERMES_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTHON_OF_VENV) -m pytest -m slow tests/fuzz tests/tools/safety --timeout 0 -x
 
-# The extension for VS Code: types, lint, its tests with the real agent and in a real browser.
+# The extension for VS Code: types, lint, its own tests and those with the real agent.
 VSCODE = editors/vscode-client
 NPM_OF_VSCODE = $(PYTHON_OF_VENV) scripts/npm.py $(VSCODE)
 vscode: $(VSCODE)/node_modules/.installed
 	$(NPM_OF_VSCODE) run --silent check
+
+# The page of the extension in Chromium, and the extension in a real VS Code (code-server), which is built once.
+vscode-browser: $(VSCODE)/node_modules/.installed
+	$(NPM_OF_VSCODE) run --silent browser
+
+vscode-journey: $(VSCODE)/node_modules/.installed
+	$(PYTHON_OF_VENV) scripts/code_server.py $(HERMES_CODE_SERVER)
+	$(NPM_OF_VSCODE) run --silent journey
 
 # The file that VS Code installs: editors/vscode-client/dist/hermes-acp.vsix.
 vscode-package: $(VSCODE)/node_modules/.installed

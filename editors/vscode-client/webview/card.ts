@@ -1,7 +1,7 @@
 /** A tool call as a card: what it is, how it stands, what came out, and the question it may wait for. */
 
-import type { CardPartView, CardView } from "../src/chat/protocol.ts";
-import type { Place, TerminalView } from "../src/state/model.ts";
+import type { CardPartView, CardView, PlaceView } from "../src/chat/protocol.ts";
+import type { TerminalView } from "../src/state/model.ts";
 import { diffView } from "./diff.ts";
 import { button, h } from "./h.ts";
 import { tell } from "./host.ts";
@@ -60,11 +60,12 @@ function visible(command: string): string {
   return command.replace(/[\p{Cf}\p{Co}\u2028\u2029]|(?![\n\t])\p{Cc}/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ""}}`);
 }
 
-function places(all: readonly Place[]): HTMLElement[] {
+function places(all: readonly PlaceView[]): HTMLElement[] {
   if (all.length === 0) return [];
   const links = all.slice(0, 50).map((place) => {
-    const name = place.line ? `${place.path}:${place.line}` : place.path;
-    return h("li", {}, button(name, () => { tell({ type: "openFile", place }); }, { class: "link" }));
+    const { shown, ...at } = place;
+    const name = at.line ? `${shown}:${at.line}` : shown;
+    return h("li", {}, button(name, () => { tell({ type: "openFile", place: at }); }, { class: "link" }));
   });
   return [h("ul", { class: "places", "aria-label": "Places" }, ...links)];
 }

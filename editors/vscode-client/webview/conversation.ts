@@ -10,7 +10,7 @@ import { h } from "./h.ts";
 const NEAR = 24;
 
 export class Conversation {
-  readonly element = h("main", { class: "conversation", tabindex: 0, role: "log", "aria-label": "Conversation", "aria-live": "off" });
+  readonly element = h("div", { class: "conversation", tabindex: 0, role: "log", "aria-label": "Conversation", "aria-live": "off" });
   readonly #drawn = new Map<string, Drawn>();
   readonly #boxes: TerminalBoxes = new Map();
   readonly #announce: (text: string) => void;

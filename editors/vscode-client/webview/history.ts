@@ -25,11 +25,12 @@ export class History {
 
   show(sessions: readonly PastSession[], next: string | undefined): void {
     const rows = sessions.map((session) => this.#row(session));
-    if (this.#list.querySelector("button") && this.#more.childElementCount) this.#list.append(...rows);
+    const fresh = this.#more.childElementCount === 0;
+    if (!fresh) this.#list.append(...rows);
     else this.#list.replaceChildren(...(rows.length ? rows : [h("li", {}, "No sessions yet.")]));
     const more = next !== undefined && button("More", () => { tell({ type: "history", cursor: next }); }, { class: "secondary" });
     this.#more.replaceChildren(...(more ? [more] : []));
-    if (!this.element.contains(document.activeElement)) this.#list.querySelector("button")?.focus();
+    if (fresh) this.#list.querySelector("button")?.focus();
   }
 
   #row(session: PastSession): HTMLElement {

@@ -17,7 +17,7 @@ const top = h("div", { class: "top" });
 const status = h("p", { class: "status" });
 let phase: Frame["phase"] = "none";
 
-document.body.append(top, conversation.element, status, composer.element, live, history.element);
+document.body.append(top, h("main", {}, conversation.element, status), composer.element, live, history.element);
 window.addEventListener("message", (event: MessageEvent<ToWebview>) => { take(event.data); });
 tell({ type: "ready" });
 
@@ -64,7 +64,7 @@ function showFrame(frame: Frame): void {
 function statusOf(frame: Frame): string {
   if (frame.phase === "loading") return "Loading the session…";
   if (frame.phase === "running") return frame.status || "Working…";
-  return frame.phase === "none" && !frame.problem ? "Starting the agent…" : "";
+  return frame.agent === undefined && !frame.problem ? "Starting the agent…" : "";
 }
 
 function focus(where: "prompt" | "question" | "history"): void {

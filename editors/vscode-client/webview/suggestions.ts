@@ -23,7 +23,7 @@ export class Suggestions {
   constructor(input: HTMLTextAreaElement) {
     this.#input = input;
     this.element.hidden = true;
-    for (const [name, value] of Object.entries({ role: "combobox", "aria-autocomplete": "list", "aria-controls": "suggestions", "aria-expanded": "false" })) {
+    for (const [name, value] of Object.entries({ "aria-autocomplete": "list", "aria-controls": "suggestions", "aria-haspopup": "listbox" })) {
       input.setAttribute(name, value);
     }
     // A press of the mouse would take the focus before it is a click.
@@ -72,7 +72,6 @@ export class Suggestions {
   #show(found: readonly Suggestion[]): void {
     this.#found = found.slice(0, MOST);
     this.element.hidden = this.#found.length === 0;
-    this.#input.setAttribute("aria-expanded", String(!this.element.hidden));
     this.element.replaceChildren(...this.#found.map((each, at) => this.#option(each, at)));
     this.#mark(0);
   }

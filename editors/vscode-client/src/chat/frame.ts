@@ -18,7 +18,7 @@ export function frameOf(state: StoreState, sources: FrameSources): Frame {
   return {
     tabs: [...state.sessions.values()].map((each) => tab(each, sources)),
     active: state.active,
-    agent: about?.agentInfo?.title ?? about?.agentInfo?.name ?? "the agent",
+    agent: about?.agentInfo?.title ?? about?.agentInfo?.name ,
     problem: state.problem,
     phase: session?.phase ?? "none",
     status: session?.status ?? "",

@@ -19,11 +19,19 @@ export interface ChangeView {
   readonly isNew: boolean;
 }
 
+/** A place, and how it is written for someone who works in the folder. */
+export interface PlaceView extends Place {
+  readonly shown: string;
+}
+
 type WithViews<T> = T extends { kind: "diff" } ? { readonly kind: "diff"; readonly change: ChangeView } : T;
 type CardEntry = Extract<Entry, { kind: "card" }>;
 
 export type CardPartView = WithViews<CardEntry["parts"][number]>;
-export type CardView = Omit<CardEntry, "parts"> & { readonly parts: readonly CardPartView[] };
+export type CardView = Omit<CardEntry, "parts" | "places"> & {
+  readonly parts: readonly CardPartView[];
+  readonly places: readonly PlaceView[];
+};
 export type EntryView = Exclude<Entry, CardEntry> | CardView;
 
 export interface Tab {
@@ -44,7 +52,8 @@ export interface Attachment {
 export interface Frame {
   readonly tabs: readonly Tab[];
   readonly active: string | undefined;
-  readonly agent: string;
+  /** The agent by its name; undefined before it has told it. */
+  readonly agent: string | undefined;
   readonly problem: Problem | undefined;
   readonly phase: "none" | "idle" | "running" | "loading";
   readonly status: string;

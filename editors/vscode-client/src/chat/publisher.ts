@@ -1,8 +1,8 @@
 /** Tells the webview what has changed: only that, and not more often than one can see. */
 
 import type { Card, Entry, SessionState, TerminalView } from "../state/model.ts";
-import { changeView } from "./changes.ts";
-import type { CardPartView, EntryView, Frame, Patch, ToWebview } from "./protocol.ts";
+import { changeView, shownPath } from "./changes.ts";
+import type { CardPartView, EntryView, Frame, Patch, PlaceView, ToWebview } from "./protocol.ts";
 import type { StoreState } from "./store.ts";
 
 /** Milliseconds between two messages about the conversation. */
@@ -117,7 +117,14 @@ function begunAnew(before: readonly Entry[], after: readonly Entry[]): boolean {
 }
 
 function entryView(entry: Entry, cwd: string): EntryView {
-  return entry.kind === "card" ? { ...entry, parts: partViews(entry, cwd) } : entry;
+  return entry.kind === "card" ? { ...entry, parts: partViews(entry, cwd), places: placeViews(entry, cwd) } : entry;
+}
+
+/** The places, but for the files whose changes are shown anyway. */
+function placeViews(card: Card, cwd: string): PlaceView[] {
+  const changed = new Set(card.parts.flatMap((part) => (part.kind === "diff" ? [part.change.path] : [])));
+  const others = card.places.filter(({ path }) => !changed.has(path));
+  return others.map((place) => ({ ...place, shown: shownPath(place.path, cwd) }));
 }
 
 function partViews(card: Card, cwd: string): CardPartView[] {

@@ -98,11 +98,11 @@ describe("the page", () => {
   });
 
   test("a question does not take the focus from someone who writes", async () => {
-    await stage.page.getByRole("combobox", { name: "Prompt" }).fill("half a sen");
+    await stage.page.getByRole("textbox", { name: "Prompt" }).fill("half a sen");
     ask("make");
     await stage.show();
     await stage.page.keyboard.type("1tence");
-    assert.equal(await stage.page.getByRole("combobox", { name: "Prompt" }).inputValue(), "half a sen1tence");
+    assert.equal(await stage.page.getByRole("textbox", { name: "Prompt" }).inputValue(), "half a sen1tence");
     await stage.post({ type: "focus", where: "question" });
     await stage.page.waitForFunction(() => document.activeElement?.textContent.startsWith("Allow once"));
   });
@@ -164,7 +164,7 @@ describe("the page", () => {
   test("commands and files are completed by keys alone", async () => {
     update({ sessionUpdate: "available_commands_update", availableCommands: [{ name: "compact", description: "Sum up" }, { name: "context", description: "Show" }] });
     await stage.show();
-    const prompt = stage.page.getByRole("combobox", { name: "Prompt" });
+    const prompt = stage.page.getByRole("textbox", { name: "Prompt" });
     await prompt.pressSequentially("/co");
     await stage.page.keyboard.press("ArrowDown");
     assert.equal(await prompt.getAttribute("aria-activedescendant"), "suggestion-1");

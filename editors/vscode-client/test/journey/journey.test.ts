@@ -28,8 +28,8 @@ after(async () => {
 });
 
 async function send(chat: FrameLocator, text: string): Promise<void> {
-  await chat.getByRole("combobox", { name: "Prompt" }).fill(text);
-  await chat.getByRole("combobox", { name: "Prompt" }).press("Enter");
+  await chat.getByRole("textbox", { name: "Prompt" }).fill(text);
+  await chat.getByRole("textbox", { name: "Prompt" }).press("Enter");
 }
 
 async function openFile(page: Page, name: string): Promise<void> {

@@ -69,6 +69,7 @@ function stageOf(page: Page, server: Server, told: FromWebview[], errors: string
     },
     close: async () => {
       await page.close();
+      server.closeAllConnections();
       server.close();
     },
   };

@@ -88,7 +88,7 @@ export async function openEditor(browser: Browser, editor: Editor): Promise<Page
 export async function openChat(page: Page): Promise<FrameLocator> {
   await page.locator(".activitybar").getByRole("tab", { name: "Hermes ACP" }).click({ timeout: 90_000 });
   const chat = page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
-  await chat.getByRole("combobox", { name: "Prompt" }).waitFor({ timeout: 90_000 });
+  await chat.getByRole("textbox", { name: "Prompt" }).waitFor({ timeout: 90_000 });
   return chat;
 }
 

@@ -17,6 +17,7 @@ export function money(amount: number, currency: string): string {
 /** A span of milliseconds, such as `3 s` or `2 min 5 s`. */
 export function duration(milliseconds: number): string {
   const seconds = Math.max(0, Math.round(milliseconds / 1000));
+  if (seconds < 1) return "less than 1 s";
   return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
 }
 
