@@ -86,6 +86,9 @@ test("prompt, stream, diff, approve, changed on the disk and in the buffer, undo
   await page.keyboard.press("Control+Shift+Z");
   await page.locator(".view-line", { hasText: "return a + b" }).waitFor({ timeout: SLOW });
   await page.keyboard.press("Control+S");
+  await chat.getByRole("button", { name: "Undo Turn" }).click();
+  await disk(ADD);
+  await page.locator(".view-line", { hasText: "return a - b" }).waitFor({ timeout: SLOW });
 
   await model.say({ text: "word ".repeat(2000), token_delay: 0.05 });
   await send(chat, "Tell me a long story.");

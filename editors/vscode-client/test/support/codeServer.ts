@@ -2,14 +2,17 @@
 
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
+import { build } from "esbuild";
 import type { Browser, FrameLocator, Page } from "playwright-core";
 import type { Launch } from "../../src/wire/process.ts";
 import type { Stage } from "./agent.ts";
+
+const run = promisify(execFile);
 
 export const VERSION = "4.139.1";
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -27,17 +30,31 @@ export interface Editor {
 const ENV = { ...process.env, EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9/"}', CODE_SERVER_SESSION_SOCKET: "" };
 
 /** Starts it on a project, with the agent and other settings of the person. */
-export async function startEditor(stage: Stage, launch: Launch, settings: Record<string, unknown> = {}): Promise<Editor> {
+export async function startEditor(stage: Stage, launch: Launch, settings: Record<string, unknown> = {}, more: readonly string[] = []): Promise<Editor> {
   const data = join(stage.root, "editor");
   await mkdir(join(data, "User"), { recursive: true });
   await writeFile(join(stage.root, "config.yaml"), "auth: none\n");
   await writeFile(join(data, "User", "settings.json"), JSON.stringify({ ...QUIET, ...settingsOf(launch), ...settings }));
   const folders = ["--config", join(stage.root, "config.yaml"), "--user-data-dir", data, "--extensions-dir", join(stage.root, "extensions")];
   const vsix = join(ROOT, "dist", "hermes-acp.vsix");
-  await promisify(execFile)(process.execPath, [ENTRY, ...folders, "--install-extension", vsix], { env: ENV });
+  const installs = [vsix, ...more].flatMap((path) => ["--install-extension", path]);
+  await run(process.execPath, [ENTRY, ...folders, ...installs], { env: ENV });
   const options = ["--bind-addr", "127.0.0.1:0", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
   const child = spawn(process.execPath, [ENTRY, ...folders, ...options, stage.project], { env: ENV, stdio: ["ignore", "pipe", "pipe"], detached: true });
   return listening(child, stage);
+}
+
+/** Packs the tests of the extension host as an extension; its path. */
+export async function buildHostTests(stage: Stage): Promise<string> {
+  const folder = join(stage.root, "host-tests");
+  const entryPoints = [join(ROOT, "test", "host", "extension.ts")];
+  await build({ entryPoints, outfile: join(folder, "extension.cjs"), bundle: true, platform: "node", format: "cjs", external: ["vscode"], logLevel: "warning" });
+  await copyFile(join(ROOT, "test", "host", "manifest.json"), join(folder, "package.json"));
+  await writeFile(join(folder, "README.md"), "Tests.\n");
+  await writeFile(join(folder, "LICENSE"), "MIT\n");
+  const vsce = join(ROOT, "node_modules", "@vscode", "vsce", "vsce");
+  await run(process.execPath, [vsce, "package", "--no-dependencies", "--allow-missing-repository", "--out", "tests.vsix"], { cwd: folder });
+  return join(folder, "tests.vsix");
 }
 
 const QUIET = {
