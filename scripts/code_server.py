@@ -24,7 +24,7 @@ def main() -> int:
         if status:
             return status
         (folder / "installed").touch()
-    print(folder)
+    sys.stdout.write(f"code-server {VERSION} is in {folder}\n")
     return 0
 
 
