@@ -20,7 +20,6 @@ from hermes_acp.values import (
     choice,
     count,
     day,
-    either,
     entries,
     is_secret,
     kind,
@@ -33,15 +32,15 @@ from hermes_acp.values import (
     yes_or_no,
 )
 
-Mode = Literal["ask", "accept_edits", "plan"]
+Mode = Literal["ask", "accept_edits", "auto", "plan"]
 MODES: tuple[Mode, ...] = get_args(Mode)
-"""The session modes that work, in the order shown, the default first."""
+"""The session modes, in the order shown, the default first. `auto` is there only where a sandbox works."""
 
-STRICTNESS: tuple[Mode, ...] = ("accept_edits", "ask", "plan")
+STRICTNESS: tuple[Mode, ...] = ("auto", "accept_edits", "ask", "plan")
 """The modes from the one that lets most run to the one that lets least."""
 
 BusyPrompt = Literal["queue", "interrupt"]
-OnAsk = Literal["deny"]
+OnAsk = Literal["deny", "allow-in-sandbox"]
 
 ApiMode = Literal["chat_completions", "codex_responses", "anthropic_messages"]
 API_MODES: tuple[ApiMode, ...] = get_args(ApiMode)
@@ -307,18 +306,6 @@ def _last_words() -> dict[str, str]:
     return {key.split(".")[-1]: key for key in CHECKS}
 
 
-def _mode(value: Any) -> str:
-    if value == "auto":
-        raise ValueError(f"auto needs the sandbox, which is not supported yet; use {either(MODES)}")
-    return choice(value, MODES)
-
-
-def _on_ask(value: Any) -> str:
-    if value == "allow-in-sandbox":
-        raise ValueError("allow-in-sandbox needs the sandbox, which is not supported yet; use deny")
-    return choice(value, get_args(OnAsk))
-
-
 def _part(value: Any) -> float:
     part = time(value, "", 0.0) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
     if not 0.05 <= part <= 0.95:
@@ -357,8 +344,8 @@ CHECKS: Checks = {
     "agent.stall_timeout": partial(time, unit="seconds", least=1.0),
     "agent.auto_title": yes_or_no,
     "agent.busy_prompt": partial(choice, choices=get_args(BusyPrompt)),
-    "agent.on_ask": _on_ask,
-    "approvals.mode": _mode,
+    "agent.on_ask": partial(choice, choices=get_args(OnAsk)),
+    "approvals.mode": partial(choice, choices=MODES),
     "approvals.timeout": partial(time, unit="seconds", least=0.0),
     "approvals.rules": read_rules,
     "sandbox.use": partial(choice, choices=("auto", "never")),

@@ -172,6 +172,7 @@ def _on_its_loop(setup: Setup) -> tuple[Prompts, LoopThread]:
     """What lives on the loop. It knows nothing of the agent, so that the agent can be let go."""
     thread = LoopThread(lambda: prompts.aclose())
     host = CallbackHost(setup.callbacks, thread)
+    host.allow_contained = setup.settings.config.agent.on_ask == "allow-in-sandbox"
     if file := setup.settings.home.config_file:
         host.keep = partial(store_rules, file)
     prompts = Prompts(setup, Talk(setup, setup.session_id or str(uuid.uuid4()), host.emit), host)

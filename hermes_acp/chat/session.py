@@ -135,7 +135,8 @@ class ChatSession:
         assert record is not None
         assert models is not None
         stored = {} if self.model_given else record.options
-        options = restore_options(models, {**stored, "mode": conversation.approvals.mode}, conversation.approvals.mode)
+        mode = conversation.approvals.mode
+        options = restore_options(models, {**stored, "mode": mode}, mode, self.talk.modes)
         self._apply(options)
         return options
 

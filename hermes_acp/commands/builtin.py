@@ -230,7 +230,7 @@ COMMANDS: dict[str, Command] = {
     for command in (
         Command("help", "Show the commands", _help),
         Command("model", "Show or choose the model", _model, "name"),
-        Command("mode", "Show or choose what runs without asking", _mode, "ask | accept_edits | plan"),
+        Command("mode", "Show or choose what runs without asking", _mode, "ask | accept_edits | auto | plan"),
         Command(
             "permissions",
             "Show what runs without asking, or forget the answers of this session",

@@ -24,6 +24,7 @@ class Options:
     address: str = ""
     chosen: bool = False
     answering: str = ""
+    modes: tuple[Mode, ...] = MODES
 
     @property
     def shown(self) -> str:
@@ -47,7 +48,7 @@ class Options:
         """The values an option can take; none for an option that does not exist."""
         match option:
             case "mode":
-                return MODES
+                return self.modes
             case "model":
                 return self.models
             case _:
@@ -70,18 +71,20 @@ class Options:
         self.answering = model if model != self.model and model in self.models else ""
 
 
-def restore_options(models: Models, stored: Mapping[str, str], mode: Mode) -> Options:
-    """A session's options: what was stored as far as it still exists, else the configured model and this mode."""
+def restore_options(models: Models, stored: Mapping[str, str], mode: Mode, modes: tuple[Mode, ...]) -> Options:
+    """A session's options: what was stored as far as it still exists, else the configured model and this mode.
+    `modes` are those that there are here."""
     model, address = stored.get("model", ""), models.endpoint.base_url
     chosen = bool(model) and stored.get("address") == address
     if chosen:
         models.admit(model)
     options = Options(
-        mode=next((known for known in MODES if known == stored.get("mode")), mode),
+        mode=next((known for known in modes if known == stored.get("mode")), mode),
         model=model if models.knows(model) else models.names[0],
         models=(),
         address=address,
         chosen=chosen,
+        modes=modes,
     )
     options.offer(models.names, address)
     return options

@@ -36,7 +36,7 @@ class Arguments(TypedDict, total=False):
     max_cost: float | None
     stall_timeout: float | None
     fallback_cooldown: float | None
-    mode: Literal["ask", "accept_edits", "plan"] | None
+    mode: Literal["ask", "accept_edits", "auto", "plan"] | None
     approval_timeout: float | None
     on_ask: Literal["deny", "allow-in-sandbox"] | None
     busy_prompt: Literal["queue", "interrupt"] | None

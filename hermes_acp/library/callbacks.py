@@ -101,13 +101,15 @@ class CallbackHost:
 
     Nothing that a callback does delays a turn, except that an answer is waited for: `timeout` seconds at most, 0 for
     ever. `owner` is the loop of the turns (see `ASKING`). `loop` is where async callbacks run. `keep` writes rules that
-    are to hold for good.
+    are to hold for good. `allow_contained`: whether, where nobody can be asked, what runs in a sandbox without the
+    network is allowed.
     """
 
     def __init__(self, callbacks: Callbacks, owner: object, timeout: float = 0.0) -> None:
         self._callbacks = callbacks
         self._owner = owner
         self.timeout = timeout
+        self.allow_contained = False
         self.loop: asyncio.AbstractEventLoop | None = None
         self.keep: Callable[[Sequence[Rule]], None] = lambda rules: None
         self._calls = Calls()
@@ -147,7 +149,7 @@ class CallbackHost:
     async def approve(self, request: ApprovalRequest) -> Answer:
         callback = self._callbacks.approval_callback
         if callback is None:
-            return _NOBODY
+            return Answer("allow_once") if self.allow_contained and request.contained else _NOBODY
         try:
             async with asyncio.timeout(self.timeout or None):
                 said = await self._ask(callback, _permission(request))

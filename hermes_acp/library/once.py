@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--provider", help="who answers")
     parser.add_argument("--base_url", "--base-url", help="the address of the model's API")
     parser.add_argument("--api_mode", "--api-mode", help="how that API is spoken to")
-    parser.add_argument("--mode", help="ask, accept_edits or plan; what is asked about is denied")
+    parser.add_argument("--mode", help="ask, accept_edits, auto or plan; what is asked about is denied")
     parser.add_argument("--max_turns", "--max-turns", type=int, help="model calls")
     parser.add_argument("--cwd", help="the folder that the agent works in")
     parser.add_argument("--session_id", "--session-id", "--resume", help="the session to go on with")

@@ -14,7 +14,7 @@ from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.assembly import Models
-from hermes_acp.config import MODES, Config, Mode
+from hermes_acp.config import Config, Mode
 from hermes_acp.errors import ConfigError, SessionNotFound
 from hermes_acp.events import Event
 from hermes_acp.library.arguments import Setup
@@ -25,6 +25,7 @@ from hermes_acp.opening import Opening, servers_of
 from hermes_acp.plugins.loading import LOADING
 from hermes_acp.text import shorten
 from hermes_acp.tools.approval import Approvals
+from hermes_acp.tools.safety.confining import modes_of
 
 TITLE_CHARACTERS = 60
 
@@ -89,6 +90,11 @@ class Talk:
         """Seconds that an answer is waited for, 0 for ever."""
         return (self._config or self.setup.settings.config).approvals.timeout
 
+    @property
+    def modes(self) -> tuple[Mode, ...]:
+        """The modes that there are here."""
+        return modes_of(self._config or self.setup.settings.config)
+
     async def _equip(self, conversation: Conversation, config: Config) -> None:
         """Load the plugins and take in the MCP servers' tools: within a turn they stay the same."""
         if self.servers is None:
@@ -146,5 +152,5 @@ class Talk:
 
     def _mode(self, record: SessionRecord, config: Config) -> Mode:
         """The mode that was given, else the session's own, else the configured one."""
-        stored = next((mode for mode in MODES if mode == record.options.get("mode")), None)
+        stored = next((mode for mode in modes_of(config) if mode == record.options.get("mode")), None)
         return config.approvals.mode if self.setup.mode_given or stored is None else stored

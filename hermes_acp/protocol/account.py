@@ -26,7 +26,7 @@ from hermes_acp.settings import (
 )
 from hermes_acp.settings.keyring_key import PATIENCE, SOON, KeyringKey, not_answered
 from hermes_acp.settings.local_search import LocalSearch
-from hermes_acp.tools.safety.confining import why_none
+from hermes_acp.tools.safety.confining import modes_of, why_none
 
 log = logging.getLogger(__name__)
 
@@ -98,7 +98,8 @@ class Account:
             CredentialsMissing: there is no model to talk to.
             ConfigError: a setting is wrong.
         """
-        return restore_options(self._present(), stored, self.config(cwd).approvals.mode)
+        config = self.config(cwd)
+        return restore_options(self._present(), stored, config.approvals.mode, modes_of(config))
 
     def models(self) -> tuple[tuple[str, ...], str]:
         """The models that may be chosen, the default first, and the address where they are.

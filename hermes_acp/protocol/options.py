@@ -5,24 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from hermes_acp.commands.options import Options
-from hermes_acp.config import MODES, Mode
+from hermes_acp.config import Mode
 from hermes_acp.protocol import outbound
 
 _MODE_TEXTS: dict[Mode, tuple[str, str]] = {
     "ask": ("Ask", "Reading runs, also by commands; everything else asks first"),
     "accept_edits": ("Accept edits", "Edits inside the workspace run too; commands that do more than read ask first"),
+    "auto": ("Auto", "Edits inside the workspace and sandboxed commands run; what destroys or reaches out asks first"),
     "plan": ("Plan", "Nothing is changed or run: look, think and propose"),
 }
 
 
 def mode_state(options: Options) -> dict[str, Any]:
     """ACP's SessionModeState."""
-    return outbound.modes(options.mode, [outbound.mode(mode, name, description=text) for mode, name, text in _texts()])
+    modes = [outbound.mode(mode, name, description=text) for mode, name, text in _texts(options)]
+    return outbound.modes(options.mode, modes)
 
 
 def config_options(options: Options) -> list[dict[str, Any]]:
     """ACP's complete list of SessionConfigOption."""
-    modes = [outbound.choice(mode, name, description=text) for mode, name, text in _texts()]
+    modes = [outbound.choice(mode, name, description=text) for mode, name, text in _texts(options)]
     models = [outbound.choice(model, model) for model in options.models]
     return [
         outbound.select_option(
@@ -32,5 +34,5 @@ def config_options(options: Options) -> list[dict[str, Any]]:
     ]
 
 
-def _texts() -> list[tuple[Mode, str, str]]:
-    return [(mode, *_MODE_TEXTS[mode]) for mode in MODES]
+def _texts(options: Options) -> list[tuple[Mode, str, str]]:
+    return [(mode, *_MODE_TEXTS[mode]) for mode in options.modes]

@@ -30,7 +30,7 @@ OPTIONS = (
     Option("model.api_mode", "--api-mode", "HERMES_ACP_API_MODE", ", ".join(API_MODES)),
     Option("model.context_window", "", "HERMES_ACP_CONTEXT_WINDOW", "how many tokens the model can hold"),
     Option("agent.auto_title", "", "HERMES_ACP_AUTO_TITLE", "whether the model names sessions: true or false"),
-    Option("approvals.mode", "--mode", "HERMES_ACP_MODE", "ask, accept_edits or plan, at the start of a session"),
+    Option("approvals.mode", "--mode", "HERMES_ACP_MODE", "ask, accept_edits, auto or plan, at the start of a session"),
     Option("sandbox.use", "", "HERMES_ACP_SANDBOX", "a sandbox for commands: auto or never"),
     Option("acp.announce", "--announce", "HERMES_ACP_ANNOUNCE", "status notifications: always or never"),
     Option("log.file", "--log-file", "HERMES_ACP_LOG_FILE", "where the log goes (default: standard error)"),

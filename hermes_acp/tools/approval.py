@@ -112,7 +112,7 @@ class Approvals:
     def _concern(self, action: Action, roots: tuple[Path, ...]) -> str:
         match action.effect:
             case "execute":
-                return _command_concern(action)
+                return self._command_concern(action)
             case "edit":
                 return self._edit_concern(action, roots)
             case "read":
@@ -124,17 +124,19 @@ class Approvals:
             case "stop" | "note":
                 return ""
 
+    def _command_concern(self, action: Action) -> str:
+        concern = action.judged.concern if action.judged else "This runs a command."
+        if action.access.outside:
+            return f"It asks to run outside the sandbox. {concern}".strip()
+        if action.access.network:
+            return f"It asks for the network. {concern}".strip()
+        walled = action.judged.walled if action.judged else None
+        return concern if self.mode != "auto" or walled is None else walled
+
     def _edit_concern(self, action: Action, roots: tuple[Path, ...]) -> str:
         if concern := _lasting_concern(action, roots):
             return concern
-        return "" if self.mode == "accept_edits" else "This changes files."
-
-
-def _command_concern(action: Action) -> str:
-    judged = action.judged.concern if action.judged else "This runs a command."
-    if action.access.outside:
-        return f"It asks to run outside the sandbox. {judged}".strip()
-    return judged or ("It asks for the network." if action.access.network else "")
+        return "" if self.mode in ("accept_edits", "auto") else "This changes files."
 
 
 def describe_always(tool: str, action: Action) -> str:

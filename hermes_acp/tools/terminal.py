@@ -57,11 +57,13 @@ async def prepare(args: Terminal, ctx: ToolContext) -> Action:
         raise ToolError("The command is blank; give a shell command line.")
     if "\0" in args.command:
         raise ToolError("The command holds a NUL character; no program can be given one. Nothing was run.")
+    enclosure = ctx.workspace.enclosure
     judged = await judge_here(args.command, ctx.workspace)
+    if enclosure.standing:
+        judged = await asyncio.to_thread(_behind_walls, args.command, judged, _place(ctx.workspace))
     if not judged.parts:
         judged = replace(judged, concern=f"{judged.concern} {await asyncio.to_thread(explained, args.command)}".strip())
     seconds = min(max(args.timeout, 1), _LONGEST) if math.isfinite(args.timeout) else _USUAL
-    enclosure = ctx.workspace.enclosure
     access = access_of(args, judged) if enclosure.standing else Access()
     limit = math.inf if args.background else seconds
     command = Command(judged.line, ctx.workspace.cwd, limit, not judged.concern, access)
@@ -84,7 +86,7 @@ def access_of(args: Terminal, judged: Judged) -> Access:
         return Access()
     return Access(
         network=args.sandbox == "network",
-        repository=_GIT.search(judged.written) is not None,
+        repository=bool(judged.walled) and _GIT.search(judged.written) is not None,
         outside=args.sandbox == "outside",
     )
 
@@ -98,8 +100,18 @@ def explained(line: str) -> str:
 
 async def judge_here(line: str, workspace: Workspace) -> Judged:
     """What a command line would do in the session's folder."""
-    place = Place(workspace.cwd, workspace.roots, search_path(), startup_file())
-    return await asyncio.to_thread(_judge, line, place)
+    return await asyncio.to_thread(_judge, line, _place(workspace))
+
+
+def _place(workspace: Workspace) -> Place:
+    return Place(workspace.cwd, workspace.roots, search_path(), startup_file())
+
+
+def _behind_walls(line: str, judged: Judged, place: Place) -> Judged:
+    from hermes_acp.tools.safety.contained import contain
+
+    found = contain(line, judged, place)
+    return replace(judged, line=found.line, walled=found.concern)
 
 
 def _judge(line: str, place: Place) -> Judged:

@@ -18,7 +18,7 @@ _FILE = Path(__file__).parents[1] / "data" / "security_cases.jsonl"
 ROWS: dict[str, dict[str, Any]] = {
     row["id"]: row for row in map(json.loads, _FILE.read_text("utf-8").splitlines()) if row["id"] != "_legend"
 }
-MODES = {"auto_edit": "accept_edits", "default": "ask"}
+MODES = {"auto_edit": "accept_edits", "default": "ask", "sandbox_auto": "auto"}
 NAMES = {"$HOME/.hermes/config.yaml": "$HOME/hermes-acp/config.toml"}
 """Files of other programs that stand for ours."""
 
@@ -108,13 +108,18 @@ class Stage:
     asked: list[dict[str, Any]] = field(default_factory=list)
 
 
+def _sandbox(row: dict[str, Any]) -> str:
+    """The gate has to hold without a sandbox behind it; only rows that are about the sandbox have one."""
+    return "auto" if row["setup"].get("mode") == "sandbox_auto" else "never"
+
+
 @asynccontextmanager
 async def staged(row: dict[str, Any], root: Path, model: Any, **env: str):
     """A stage for a row; when it is left, nothing of the agent is left either."""
     world = World(root)
     world.build(row["setup"])
-    path = f"{world.bin}:{os.environ['PATH']}"
-    async with open_editor(world.home, model.url, cwd=world.ws, PATH=path, **env) as editor:
+    env = {"PATH": f"{world.bin}:{os.environ['PATH']}", "HERMES_ACP_SANDBOX": _sandbox(row), **env}
+    async with open_editor(world.home, model.url, cwd=world.ws, **env) as editor:
         await editor.initialize()
         stage = Stage(world, editor, await editor.new_session(world.ws))
         answer = choose(row["expect"].get("answer", "reject_once"))

@@ -49,6 +49,7 @@ PLAYED = {
     "USE-02": "searching does not ask",
     "USE-03": "reading through a pipe does not ask",
     "USE-04": "a search and a count do not ask",
+    "USE-07": "tests run unasked in the sandbox",
 }
 """The hazards of the rows that consist of calls alone."""
 
@@ -67,8 +68,7 @@ ELSEWHERE = {
     "SEC-S02": "test_process_a_cancel_ends_what_ignores_signals",
     "SEC-S03": "test_process_nothing_is_left_when_the_agent_is_killed",
     "SEC-T04": "waits: project files start no MCP servers yet",
-    "SEC-S04": "waits for the sandbox",
-    "USE-07": "waits for the sandbox",
+    "SEC-S04": "test_sandbox_a_renamed_repository_gets_no_hook",
 }
 
 
@@ -239,6 +239,18 @@ async def test_process_nothing_is_left_when_the_agent_is_killed(tmp_path, model)
         await asyncio.sleep(1)
         stage.editor.process.kill()
         assert until(lambda: not processes_tagged(stage.editor.tag), 4)
+
+
+async def test_sandbox_a_renamed_repository_gets_no_hook(tmp_path, model):
+    """It asks, since it names the repository; and when it is allowed, the walls hold."""
+    row = ROWS["SEC-S04"]
+    async with staged({**row, "expect": {"answer": "allow_once"}}, tmp_path, model) as stage:
+        model.say(Say(calls=[Call("terminal", row["input"][0]["model_tool"]["arguments"])]), "Done.")
+        await stage.editor.prompt(stage.session, "go")
+        assert [question["toolCall"]["rawInput"]["command"] for question in stage.asked]
+        assert "In the sandbox." in json.dumps(stage.asked)
+        stage.world.check_disk(row["expect"]["disk"])
+        assert (stage.world.ws / ".git" / "HEAD").exists()
 
 
 async def test_nothing_runs_with_an_open_question_when_the_editor_goes(tmp_path, model):

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from hermes_acp.config import SandboxConfig
+from hermes_acp.config import MODES, Config, Mode, SandboxConfig
+from hermes_acp.errors import ConfigError
 from hermes_acp.local import paths
 from hermes_acp.local.sandbox import probing
 from hermes_acp.local.sandbox.walls import Sandbox
@@ -41,6 +42,20 @@ def why_none(config: SandboxConfig) -> str:
         return "it is turned off by the setting sandbox.use"
     found = probing.find()
     return found if isinstance(found, str) else ""
+
+
+def modes_of(config: Config) -> tuple[Mode, ...]:
+    """The modes that a session with these settings can have: `auto` only with a sandbox.
+
+    Raises:
+        ConfigError: the settings ask for what needs a sandbox, and there is none.
+    """
+    missing = why_none(config.sandbox)
+    if missing and config.approvals.mode == "auto":
+        raise ConfigError(f"approvals.mode: auto needs a sandbox, and there is none: {missing}")
+    if missing and config.agent.on_ask == "allow-in-sandbox":
+        raise ConfigError(f"agent.on_ask: allow-in-sandbox needs a sandbox, and there is none: {missing}")
+    return tuple(mode for mode in MODES if mode != "auto" or not missing)
 
 
 def sandbox_for(config: SandboxConfig, roots: tuple[Path, ...]) -> Sandbox | str:

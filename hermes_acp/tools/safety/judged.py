@@ -33,12 +33,14 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A command line as the gate sees it: exactly what will run, the same as it was `written`, its parts (none: it
-    could not be taken apart), and why it is not known to read only ("": it is)."""
+    could not be taken apart), and why it is not known to read only ("": it is). `walled` is why it is asked about in
+    the sandbox too, in a mode in which other commands are not ("": it is not); None: there is no sandbox."""
 
     line: str
     written: str
     parts: tuple[Part, ...] = ()
     concern: str = ""
+    walled: str | None = None
 
     @property
     def reading(self) -> tuple[Part, ...]:
