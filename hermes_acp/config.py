@@ -166,7 +166,6 @@ class Config:
     model: ModelConfig = field(default_factory=ModelConfig)
     agent: AgentConfig = field(default_factory=AgentConfig)
     approvals: ApprovalsConfig = field(default_factory=ApprovalsConfig)
-    sandbox: SandboxConfig = field(default_factory=SandboxConfig)
     acp: AcpConfig = field(default_factory=AcpConfig)
     trajectories: TrajectoriesConfig = field(default_factory=TrajectoriesConfig)
     delegation: DelegationConfig = field(default_factory=DelegationConfig)
@@ -176,6 +175,7 @@ class Config:
     credentials: CredentialsConfig = field(default_factory=CredentialsConfig)
     fallback_providers: tuple[ModelConfig, ...] = ()
     auxiliary: Mapping[SideTask, tuple[ModelConfig, ...]] = field(default_factory=dict)
+    sandbox: SandboxConfig = field(default_factory=SandboxConfig)
 
     @property
     def key_variables(self) -> frozenset[str]:

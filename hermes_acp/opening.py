@@ -17,6 +17,7 @@ from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools import agent_tools
 from hermes_acp.agent.tools.desk import Desk
+from hermes_acp.agent.trust import Trust
 from hermes_acp.config import Config
 from hermes_acp.events import Event
 from hermes_acp.local.workspace import LocalWorkspace
@@ -85,9 +86,11 @@ class Opening:
         """
         return repair(stored.message for stored in await self.store.messages(session_id))
 
-    def informed(self, agent: Agent, tell: Callable[[Event], None]) -> Agent:
-        """The agent with a prompt that knows what the person's folder says; `tell` takes what was left out of it."""
-        return replace(agent, build_system=partial(build_system_prompt, home=self.home.config, tell=tell))
+    def informed(self, agent: Agent, trust: Trust, tell: Callable[[Event], None]) -> Agent:
+        """The agent with a prompt that knows what the person's folder says, and of the project's files those that are
+        trusted; `tell` takes what was left out of it."""
+        build = partial(build_system_prompt, home=self.home.config, tell=tell, admits=trust.admits)
+        return replace(agent, build_system=build)
 
 
 def servers_of(workspace: Workspace, config: Config) -> Servers:

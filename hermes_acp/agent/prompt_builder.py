@@ -52,28 +52,34 @@ _NAMED = 300
 Tell = Callable[[Notice], None]
 
 
-async def build_system_prompt(workspace: Workspace, home: Path | None = None, tell: Tell = lambda notice: None) -> str:
+async def build_system_prompt(
+    workspace: Workspace,
+    home: Path | None = None,
+    tell: Tell = lambda notice: None,
+    admits: Callable[[Path], bool] = lambda path: True,
+) -> str:
     """The system prompt for a session in `workspace`; built once, then reused byte for byte (spec: agent loop, 7).
 
     Args:
         home: the person's own folder, which holds what the agent is to know and be like.
+        admits: whether a file of the project may instruct the agent.
         tell: told of what was found in files and left out.
     """
     notices: list[Notice] = []
-    build = partial(_build, workspace.roots, home, date.today(), notices.append)
+    build = partial(_build, workspace.roots, home, date.today(), notices.append, admits)
     prompt = await asyncio.to_thread(build)
     for notice in notices:
         tell(notice)
     return prompt
 
 
-def _build(roots: tuple[Path, ...], home: Path | None, today: date, tell: Tell) -> str:
+def _build(roots: tuple[Path, ...], home: Path | None, today: date, tell: Tell, admits: Callable[[Path], bool]) -> str:
     parts = [
         IDENTITY,
         section("Working with tools", TOOL_GUIDANCE),
         _memory(home, tell) if home else "",
         _skills(home, roots, tell),
-        _guidance(roots, tell),
+        _guidance(roots, tell, admits),
         _personality(home) if home else "",
         section("Environment", environment(roots, today)),
     ]
@@ -102,8 +108,8 @@ def _skills(home: Path | None, roots: tuple[Path, ...], tell: Tell) -> str:
     return section("Skills", _SKILLS_TEXT, enclosed("skills", skills)) if skills else ""
 
 
-def _guidance(roots: tuple[Path, ...], tell: Tell) -> str:
-    files = project_guidance(roots)
+def _guidance(roots: tuple[Path, ...], tell: Tell, admits: Callable[[Path], bool]) -> str:
+    files = project_guidance(roots, admits)
     for file in files:
         _tell_left_out(file.path, file.found, tell)
     texts = [enclosed("guidance", file.text, str(file.path)) for file in files]

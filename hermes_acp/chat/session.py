@@ -97,6 +97,7 @@ class ChatSession:
     async def answer(self, message: UserMessage, typed: UserMessage) -> TurnResult:
         """Run one turn in the open session. Raises what `run_turn` raises."""
         self.talk.begin_title(typed.text)
+        await self.talk.ask_for_trust(self.host)
         agent = self.talk.agent()
         if not self.talk.setup.save_trajectories:
             return await run_turn(agent, self.conversation, message, self.host, typed)

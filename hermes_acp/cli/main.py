@@ -174,6 +174,10 @@ COMMANDS: Mapping[str, Command] = {
     "sessions": Command(
         "list, show, export and delete sessions", _without_settings("sessions", "hermes_acp.cli.sessions")
     ),
+    "trust": Command(
+        "what of projects may instruct the agent: trust [list | add PATH | remove PATH]",
+        _without_settings("trust", "hermes_acp.cli.trust"),
+    ),
     "trajectories": Command(
         "check files of trajectories", _without_settings("trajectories", "hermes_acp.cli.trajectories")
     ),

@@ -6,17 +6,19 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
+from hermes_acp.agent.trust import Trust, ask_for_trust
 from hermes_acp.assembly import Models
 from hermes_acp.config import Config, Mode
 from hermes_acp.errors import ConfigError, SessionNotFound
-from hermes_acp.events import Event
+from hermes_acp.events import Event, Notice
+from hermes_acp.host import Host
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.source import open_models
 from hermes_acp.local.environment import withhold
@@ -37,7 +39,8 @@ class Talk:
     """One session with its store, models and MCP servers, on the loop it is opened on.
 
     `tell` takes what the person should know. `model` is the one that answers, "" for the configured one. `open` may be
-    cancelled or fail at any moment: the next one goes on where it was.
+    cancelled or fail at any moment: the next one goes on where it was. `trust` is what the person has said of what
+    projects bring.
     """
 
     setup: Setup
@@ -48,9 +51,13 @@ class Talk:
     record: SessionRecord | None = None
     servers: Servers | None = None
     model: str = ""
+    trust: Trust = field(default_factory=Trust)
     _store: Store | None = None
     _config: Config | None = None
     _titled: bool = False
+
+    def __post_init__(self) -> None:
+        self.trust.file = self.setup.settings.home.trust_file
 
     async def open(self) -> Conversation:
         """The conversation, once there is a model to talk to and the session is stored.
@@ -72,10 +79,19 @@ class Talk:
         await self._equip(self.conversation, self._config)
         return self.conversation
 
+    async def ask_for_trust(self, host: Host) -> None:
+        """Ask about what the project tells agents, when the prompt that would hold it is about to be built."""
+        talk = self.conversation
+        if talk is None or talk.system:
+            return
+        if problem := await ask_for_trust(self.trust, talk.workspace.roots, host):
+            self.tell(Notice("warning", "Your answer about the project's files was not kept", problem))
+
     def agent(self) -> Agent:
         """What answers in an open conversation."""
         assert self.models is not None
-        return self._opening.informed(self.models.agent(self.model or self.models.endpoint.model), self.tell)
+        agent = self.models.agent(self.model or self.models.endpoint.model)
+        return self._opening.informed(agent, self.trust, self.tell)
 
     def begin_title(self, prompt: str) -> None:
         """Call the session by the first words of its first prompt, as long as it has no title."""

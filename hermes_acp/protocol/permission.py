@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from hermes_acp.agent.trust import TRUST
 from hermes_acp.host import Answer, ApprovalRequest, Decision
 from hermes_acp.protocol import outbound
 from hermes_acp.protocol.errors import Disconnected, RemoteError
@@ -79,7 +80,17 @@ def read_answer(result: Any, offered: tuple[Decision, ...] = _DECISIONS) -> Answ
     return Answer(decision)
 
 
+_OF_TRUST: Mapping[Decision, str] = {
+    "allow_once": "Use them in this session",
+    "allow_always": "Trust them as they are",
+    "reject_once": "Not now",
+    "reject_always": "Never, and do not ask again",
+}
+
+
 def _label(decision: Decision, request: ApprovalRequest) -> str:
+    if request.tool == TRUST:
+        return _OF_TRUST[decision]
     match decision:
         case "allow_once":
             return "Allow once"

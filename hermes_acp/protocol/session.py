@@ -12,6 +12,7 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
 from hermes_acp.agent.loop import Agent, Stop, TurnResult, run_turn
 from hermes_acp.agent.titles import ask_title, title_question
+from hermes_acp.agent.trust import Trust, ask_for_trust
 from hermes_acp.agent.turns import Turns
 from hermes_acp.commands.builtin import find_command, find_custom, run_command
 from hermes_acp.commands.options import Options
@@ -41,7 +42,7 @@ class Session:
     folder where each turn leaves one; None: nowhere. `impatient`: whether a prompt ends the turn that it meets.
     `home` is the person's own folder, where there is one, and `custom` its commands when the session was opened.
     `ready` waits until the model can be asked. `servers` are its MCP servers. `plugins_told`: whether the person
-    has been told of broken plugins.
+    has been told of broken plugins. `trust` is what the person has said of what projects bring.
     """
 
     conversation: Conversation
@@ -59,6 +60,7 @@ class Session:
     custom: Sequence[CustomCommand] = ()
     ready: Callable[[], Awaitable[None]] = _at_once
     plugins_told: bool = False
+    trust: Trust = field(default_factory=Trust)
     _known: bool = False
     _placed: bool = False
     _models_told: tuple[str, ...] = ()
@@ -166,6 +168,7 @@ class Session:
         self._tell_where_commands_run()
         await self.ready()
         await self._join_servers()
+        await self._ask_for_trust()
         self._show_notices()
         self.title.begin(text_of(blocks))
         agent = self.agent(self.options.model)
@@ -178,6 +181,13 @@ class Session:
         if not self._placed:
             self._placed = True
             self.host.emit(StatusChanged("sandbox", self.conversation.workspace.enclosure.told))
+
+    async def _ask_for_trust(self) -> None:
+        """Ask about what the project tells agents, when the prompt that would hold it is about to be built."""
+        if self.conversation.system:
+            return
+        if problem := await ask_for_trust(self.trust, self.conversation.workspace.roots, self.host):
+            self.notices.append(Notice("warning", "Your answer about the project's files was not kept", problem))
 
     async def custom_commands(self) -> list[CustomCommand]:
         """The person's own commands as they are now."""

@@ -14,6 +14,7 @@ from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.transcript import with_ended_cards
+from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
 from hermes_acp.errors import SessionNotFound
@@ -162,7 +163,8 @@ class Sessions:
         config = self.account.config(place.cwd)
         manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
         host = EditorHost(record.id, self.peer, manner)
-        agent, opening = partial(self._agent, config, host), Opening(self.store, self.account.home)
+        trust = Trust(self.account.home.trust_file)
+        agent, opening = partial(self._agent, config, host, trust), Opening(self.store, self.account.home)
         conversation = await opening.conversation(
             record,
             self._workspace(record.id, await opening.workspace(place.cwd, place.roots, config)),
@@ -173,6 +175,7 @@ class Sessions:
         title = Title(record.title, conversation.journal, host)
         servers = servers_of(conversation.workspace, config)
         session = Session(conversation, options, host, agent, idleness, title, servers)
+        session.trust = trust
         session.ready = partial(self._ready, session)
         session.home = opening.home.config
         session.custom = await session.custom_commands()
@@ -200,8 +203,8 @@ class Sessions:
             session.plugins_told = True
             session.notices += (await asyncio.to_thread(LOADING)).notices()
 
-    def _agent(self, config: Config, host: EditorHost, model: str) -> Agent:
-        return Opening(self.store, self.account.home).informed(self.account.agent(model, config), host.emit)
+    def _agent(self, config: Config, host: EditorHost, trust: Trust, model: str) -> Agent:
+        return Opening(self.store, self.account.home).informed(self.account.agent(model, config), trust, host.emit)
 
 
 def _check_folders(place: Place) -> None:

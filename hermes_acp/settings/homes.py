@@ -34,6 +34,11 @@ class Home:
         return self.state and self.state / "sessions.db"
 
     @property
+    def trust_file(self) -> Path | None:
+        """What the person has said of what projects bring."""
+        return self.state and self.state / "trust.json"
+
+    @property
     def signed_out_file(self) -> Path | None:
         """There after a logout, gone after the next login."""
         return self.state and self.state / "signed-out"

@@ -119,7 +119,7 @@ async def test_trust_a_workspace_cannot_allow(tmp_path, model):
     async with staged(row, tmp_path, model) as stage:
         model.say(Say(calls=[Call("terminal", {"command": "pwn a"})]), "Done.")
         await stage.editor.prompt(stage.session, "go")
-        assert len(stage.asked) == 1
+        assert ["AGENTS.md" in json.dumps(question) for question in stage.asked] == [True, False]
         (stage.world.ws / ".hermes-acp.toml").write_text('[[approvals.rules]]\ndecision = "allow"\nprefix = ["pwn"]\n')
         with pytest.raises(AgentError, match="only deny and ask"):
             await stage.editor.new_session(stage.world.ws)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-TAG = "HERMES_TEST_TAG"
+TAG = "PYTEST_EDITOR_TAG"
 """The environment variable that marks everything one test has started."""
 
 

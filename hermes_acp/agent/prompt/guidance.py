@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,13 +26,22 @@ class Guidance:
     found: tuple[str, ...] = ()
 
 
-def project_guidance(roots: Sequence[Path]) -> list[Guidance]:
-    """The files for agents of each root and of the folders above it in its repository, nearest first."""
+def guidance_files(roots: Sequence[Path]) -> list[Path]:
+    """The files for agents that hold anything, as `project_guidance` would read them."""
+    return [path for path, top in dict.fromkeys(_candidates(roots)) if read_within(path, top, FILE_CHARACTERS).strip()]
+
+
+def project_guidance(roots: Sequence[Path], admits: Callable[[Path], bool] = lambda path: True) -> list[Guidance]:
+    """The files for agents of each root and of the folders above it in its repository, nearest first.
+
+    Args:
+        admits: whether the person lets a file, as it is, instruct the agent. Asked before and after it is read.
+    """
     files: list[Guidance] = []
     left = TOTAL_CHARACTERS
     for path, top in dict.fromkeys(_candidates(roots)):
-        guidance = _read(path, top, min(left, FILE_CHARACTERS)) if left > 0 else None
-        if guidance is not None:
+        guidance = _read(path, top, min(left, FILE_CHARACTERS)) if left > 0 and admits(path) else None
+        if guidance is not None and admits(path):
             files.append(guidance)
             left -= len(guidance.text)
     return files

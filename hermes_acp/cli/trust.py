@@ -1,0 +1,55 @@
+"""`hermes-acp trust`: what of projects may instruct the agent; lists it, adds to it, takes it back."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from hermes_acp.agent.prompt.guidance import guidance_files
+from hermes_acp.agent.trust import Trust, digest_of
+from hermes_acp.errors import ConfigError
+from hermes_acp.local import paths
+from hermes_acp.settings.homes import find_home
+from hermes_acp.text import visible
+
+_USAGE = "trust [list | add PATH | remove PATH]: PATH is a file for agents, or a project's folder"
+
+
+def run(arguments: Sequence[str], name: str = "trust") -> int:
+    """List, add or remove; 0 when it was done, 1 when there was nothing to do."""
+    trust = Trust(find_home(os.environ).trust_file)
+    match list(arguments):
+        case [] | ["list"]:
+            return _list(trust)
+        case ["add", path]:
+            return _add(trust, paths.real(Path(path).absolute()))
+        case ["remove", path]:
+            return 0 if trust.remove(str(paths.real(Path(path).absolute()))) else _nothing(path)
+        case _:
+            raise ConfigError(_USAGE)
+
+
+def _list(trust: Trust) -> int:
+    for path, digest in sorted(trust.trusted().items()):
+        state = "trusted" if digest_of(Path(path)) == digest else "changed"
+        sys.stdout.write(f"{state:<8} {visible(path)}\n")
+    for folder in trust.refused():
+        sys.stdout.write(f"{'never':<8} {visible(folder)}\n")
+    return 0
+
+
+def _add(trust: Trust, path: Path) -> int:
+    files = guidance_files((path,)) if path.is_dir() else [path]
+    found = {str(file): digest for file in files if (digest := digest_of(file))}
+    if not found:
+        return _nothing(str(path))
+    trust.remove(str(path))
+    trust.add(found)
+    return _list(trust)
+
+
+def _nothing(path: str) -> int:
+    sys.stderr.write(f"Nothing is known of {visible(path)}.\n")
+    return 1
