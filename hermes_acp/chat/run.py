@@ -29,7 +29,7 @@ from hermes_acp.chat.surface import Doings, Surface
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.talk import Talk
 from hermes_acp.library.threads import DaemonThreads
-from hermes_acp.local.environment import mask_own
+from hermes_acp.local.environment import be_private, mask_own
 from hermes_acp.settings.edit import store_rules
 from hermes_acp.settings.logs import log_to
 
@@ -57,6 +57,7 @@ def run(read: Callable[[], Setup], session_id: str | None) -> int:
         HermesError: the chat could not begin.
     """
     mask_own()
+    be_private()
     return asyncio.run(converse(read, session_id, _this_terminal(os.environ)))
 
 

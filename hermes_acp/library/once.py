@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import ConfigError, HermesError
-from hermes_acp.local.environment import mask_own
+from hermes_acp.local.environment import be_private, mask_own
 from hermes_acp.settings import Settings, load_settings, start_logging
 from hermes_acp.text import plain, shorten
 
@@ -44,6 +44,7 @@ def ask_once(make: Callable[..., Answering], question: str, arguments: Mapping[s
         ConfigError: an argument or a setting is of no use.
     """
     mask_own()
+    be_private()
     _speak_utf8()
     agent = make(**arguments, tool_progress_callback=_show_progress)
     try:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
@@ -39,6 +41,9 @@ _IN_TMP = {b"GOCACHE": b"/tmp/.cache/go-build", b"npm_config_cache": b"/tmp/.cac
 """Caches that programs cannot do without, where they can be written."""
 
 _WITHHELD: set[bytes] = set()
+
+_PR_SET_DUMPABLE = 4
+"""See prctl(2)."""
 
 _DEFAULT_PATH = b"/usr/local/bin:/usr/bin:/bin"
 _SHELL_FOLDERS = (b"/bin", b"/usr/bin", b"/usr/local/bin")
@@ -106,6 +111,17 @@ def mask_own() -> None:
             for at, size in _secret_values(memory.read(end - start)):
                 memory.seek(start + at)
                 memory.write(b"x" * size)
+
+
+def be_private() -> None:
+    """Let no other program of the same user read this process's memory, or a core of it (Linux).
+
+    Once it holds, `mask_own` needs root; what it covers cannot be read by others any more either.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def is_secret(name: bytes) -> bool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import ConfigError
-from hermes_acp.local.environment import mask_own, withhold
+from hermes_acp.local.environment import be_private, mask_own, withhold
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.boot import Booted
@@ -63,6 +63,7 @@ ROUTES = (
 def serve(booted: Booted) -> int:
     """Serve until the editor goes away or the process is told to end; the process's exit status."""
     mask_own()
+    be_private()
     asyncio.run(_serve(booted, lambda: _read_settings(booted.argv)))
     return 0
 

@@ -74,3 +74,12 @@ def test_keys_can_be_masked_where_the_system_shows_them_to_children() -> None:
     assert lines[0] == "CANARY-2 yes"
     assert "SHOWN=yes" in lines[1]
     assert "CANARY" not in lines[1]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
+def test_no_other_program_of_the_user_reads_our_memory():
+    """Asked of the kernel in a process of its own: 1 is dumpable, 0 is not."""
+    ask = "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
+    script = f"import ctypes; from hermes_acp.local.environment import be_private; {ask}; be_private(); {ask}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "1\n0\n"
