@@ -51,6 +51,7 @@ _DEVICES = frozenset(
     {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/stdin", "/dev/stdout", "/dev/stderr"}
 )
 _AWK_DOES_MORE = re.compile(r"system|getline|[|>]")
+_REMOVERS = ("rm", "rmdir", "unlink", "truncate")
 _GIT_SECONDS = 3
 _TOO_MANY = 2_000
 
@@ -83,7 +84,7 @@ def contain(line: str, judged: Judged, place: Place) -> Contained:
 
 
 def _check_line(line: Line, judged: Judged, place: Place) -> None:
-    cwd = place.cwd
+    cwd, changed = place.cwd, False
     reads = {part.words for part in judged.parts if part.standing == "reads"}
     for at, command in enumerate(line.commands):
         for redirection in command.redirections:
@@ -93,6 +94,16 @@ def _check_line(line: Line, judged: Judged, place: Place) -> None:
             cwd = _folder(command, cwd, place, at, line)
         elif command.redirections or command.texts not in reads:
             _check_command(command, cwd, place)
+            if changed and os.path.basename(command.texts[0]) in _REMOVERS:
+                _check_is_there(command, cwd)
+            changed = True
+
+
+def _check_is_there(command: WideCommand, cwd: Path) -> None:
+    """What is moved or linked to a name within a line, and deleted by that name, cannot be looked at before."""
+    for word in command.words[1:]:
+        if not word.text.startswith("-") and (word.is_glob or not os.path.lexists(paths.encode(cwd / word.text))):
+            raise Concern(f"{word.text} may be made in the same line that deletes it")
 
 
 def _folder(command: WideCommand, cwd: Path, place: Place, at: int, line: Line) -> Path:
@@ -261,7 +272,7 @@ def _lost(target: Path, cwd: Path) -> str:
 
 _CHECKS: Mapping[str, Callable[[WideCommand, Path, Place], None]] = {
     **dict.fromkeys(SHELLS, _check_shell),
-    **dict.fromkeys(("rm", "rmdir", "unlink", "truncate"), _check_removal),
+    **dict.fromkeys(_REMOVERS, _check_removal),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _check_awk),
     "find": _check_find,
     "chmod": _check_mode,

@@ -19,6 +19,9 @@ from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Access, Command
 from tests.support.processes import until
 
+OUTSIDE = "/var/lib" if os.access("/var/lib", os.W_OK) else os.path.expanduser("~")
+"""A folder that can be written, outside of the session's folders and of what the sandbox empties."""
+
 
 def _repository(folder):
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
@@ -30,7 +33,7 @@ def _log(git):
 
 
 async def test_the_sessions_folder_is_written_and_nothing_else(walled, tmp_path):
-    outside = Path("/var/lib/hermes-acp-test-outside")
+    outside = Path(OUTSIDE, "hermes-acp-test-outside")
     done = await walled(f"echo a > made; echo b > {outside}; echo c > /etc/made-by-a-test; echo d > ../beside")
     assert (walled.workspace.cwd / "made").read_text() == "a\n"
     assert not outside.exists()
@@ -40,7 +43,7 @@ async def test_the_sessions_folder_is_written_and_nothing_else(walled, tmp_path)
 
 
 async def test_a_link_out_of_the_folder_is_not_written_through(walled):
-    with tempfile.TemporaryDirectory(dir="/var/lib") as outside:
+    with tempfile.TemporaryDirectory(dir=OUTSIDE) as outside:
         (walled.workspace.cwd / "link").symlink_to(outside)
         done = await walled("echo x > link/file")
         assert done.exit_code != 0
@@ -48,7 +51,7 @@ async def test_a_link_out_of_the_folder_is_not_written_through(walled):
 
 
 async def test_a_hard_link_to_a_file_outside_cannot_be_made(walled):
-    with tempfile.NamedTemporaryFile(dir="/var/lib") as outside:
+    with tempfile.NamedTemporaryFile(dir=OUTSIDE) as outside:
         done = await walled(f"ln {outside.name} here && echo x > here")
         assert done.exit_code != 0
         assert os.path.getsize(outside.name) == 0
@@ -80,7 +83,7 @@ async def test_the_network_is_there_once_it_is_allowed(walled):
 async def test_sockets_of_other_programs_are_not_there(walled):
     """Whatever has a socket in the file system: containers, agents of keys, a desktop."""
     script = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
-    with tempfile.TemporaryDirectory(dir="/var/lib") as folder, socket.socket(socket.AF_UNIX) as server:
+    with tempfile.TemporaryDirectory(dir=OUTSIDE) as folder, socket.socket(socket.AF_UNIX) as server:
         path = os.path.join(folder, "agent.sock")
         server.bind(path)
         server.listen()
@@ -183,7 +186,7 @@ async def test_a_race_of_links_writes_nothing_outside(walled):
                 os.unlink(ws / "gone" / name)
             os.rmdir(ws / "gone")
 
-    with tempfile.TemporaryDirectory(dir="/var/lib") as outside:
+    with tempfile.TemporaryDirectory(dir=OUTSIDE) as outside:
         racing = asyncio.create_task(asyncio.to_thread(swap, outside))
         await walled("for i in $(seq 300); do echo x > d/f; done 2>/dev/null", timeout=20)
         over.set()

@@ -68,6 +68,8 @@ def test_harmless_commands_run_except_those_named_here(place):
         "cat <<'EOF' > x\na\nEOF\npwn",
         "npm install x",
         "rm *",
+        "ln -s . d && rm -rf d/*",
+        "mv src d; rm -rf d",
         "rm -rf ./*",
         "./../x",
         "a=1 b",
