@@ -7,7 +7,7 @@ import signal
 import pytest
 
 from tests.fakes.model_server import Call, Say
-from tests.support.editor import choose
+from tests.support.editor import choose, open_editor
 from tests.support.processes import processes_tagged
 
 pytestmark = pytest.mark.slow
@@ -17,6 +17,14 @@ LINE = "trap '' TERM; while :; do sleep 300; done"
 
 def calls(name, **arguments):
     return Say(calls=[Call(name, arguments)])
+
+
+@pytest.fixture(params=["never", "auto"])
+async def editor(request, tmp_path, model):
+    """Without a sandbox, and with one where there is one."""
+    async with open_editor(tmp_path / "home", model.url, HERMES_ACP_SANDBOX=request.param) as editor:
+        await editor.initialize()
+        yield editor
 
 
 def children(editor):

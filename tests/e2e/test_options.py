@@ -2,24 +2,17 @@
 
 import pytest
 
-from hermes_acp.local.sandbox import probing
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, open_editor
 
 pytestmark = pytest.mark.slow
 
 
-def modes_here():
-    """`auto` is there where the sandbox works."""
-    walled = not isinstance(probing.find(), str)
-    return {"ask", "accept_edits", "plan"} | ({"auto"} if walled else set())
-
-
 async def test_new_session_tells_modes_and_options_in_step(editor, project):
     result = await editor.request("session/new", {"cwd": str(project), "mcpServers": []})
     modes = {mode["id"] for mode in result["modes"]["availableModes"]}
     options = {option["id"]: option for option in result["configOptions"]}
-    assert modes == {choice["value"] for choice in options["mode"]["options"]} == modes_here()
+    assert modes == {choice["value"] for choice in options["mode"]["options"]} == {"ask", "accept_edits", "plan"}
     for option in options.values():
         assert option["currentValue"] in {choice["value"] for choice in option["options"]}
 

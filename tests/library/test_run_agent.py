@@ -193,7 +193,6 @@ def test_the_mode_that_is_given_holds(make, model, project):
         ({"max_turns": 0}, ConfigError, "max_turns: must be at least 1"),
         ({"max_turns": "many"}, ConfigError, "max_turns: must be a whole number"),
         ({"api_mode": "telepathy"}, ConfigError, "api_mode: must be"),
-        ({"mode": "auto"}, ConfigError, "mode: auto needs the sandbox"),
         ({"busy_prompt": "maybe"}, ConfigError, "busy_prompt: must be queue or interrupt"),
         ({"api_key": KEY}, ConfigError, "api_key: nothing says whose key it is"),
         ({"api_key": 5}, TypeError, "api_key: must be str"),

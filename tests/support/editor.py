@@ -51,6 +51,8 @@ def agent_env(home: Path, model_url: str | None = None, **more: str) -> dict[str
         # A request that no prompt asked for would use up a reply of the scripts.
         "HERMES_ACP_AUTO_TITLE": "false",
         "HERMES_ACP_LOCAL_SERVERS": "off",
+        # What is tested here is beside the sandbox: editors' terminals, processes, the gate. Its own tests turn it on.
+        "HERMES_ACP_SANDBOX": "never",
     }
     if model_url is not None:
         env |= {

@@ -54,7 +54,7 @@ class Redirection:
         return ">" in self.operator and self.target is not None
 
     def written(self) -> str:
-        return self.operator + (self.target.written() if self.target else "")
+        return f"{self.operator} {self.target.written()}" if self.target else self.operator
 
 
 @dataclass(frozen=True, slots=True)
