@@ -5,7 +5,8 @@ import type { Chat } from "../chat/chat.ts";
 import { launch } from "./settings.ts";
 import { signInByTerminal } from "./signIn.ts";
 
-const GUIDE = "https://github.com/hermes-acp/hermes-acp#readme";
+/** This extension, whose page tells how the agent is installed. */
+const SELF = "hermes-acp.hermes-acp";
 
 export interface Solving {
   readonly chat: Chat;
@@ -23,7 +24,7 @@ export async function solve(solving: Solving, action: string): Promise<void> {
 const ACTIONS: Readonly<Record<string, (solving: Solving) => unknown>> = {
   retry: ({ again }) => again(),
   settings: () => vscode.commands.executeCommand("workbench.action.openSettings", "hermes-acp"),
-  install: () => vscode.env.openExternal(vscode.Uri.parse(GUIDE)),
+  install: () => vscode.commands.executeCommand("extension.open", SELF),
   log: ({ log }) => { log.show(); },
   trust: () => vscode.commands.executeCommand("workbench.trust.manage"),
 };
