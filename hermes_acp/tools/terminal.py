@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 import signal
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -20,13 +19,12 @@ from hermes_acp.local.environment import search_path, startup_file
 from hermes_acp.text import visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
-from hermes_acp.tools.safety.judged import Judged, Place
+from hermes_acp.tools.safety.judged import Judged, Place, names_git
 from hermes_acp.workspace import Access, Command, Completed, Workspace
 
 _USUAL = 120
 _LONGEST = 3_600
 _TITLE = 200
-_GIT = re.compile(r"\bgit\b")
 """What may be a command that is to write into the repository. Whoever is asked about it sees it."""
 
 _AT_ONCE = 0.1
@@ -86,7 +84,7 @@ def access_of(args: Terminal, judged: Judged) -> Access:
         return Access()
     return Access(
         network=args.sandbox == "network",
-        repository=bool(judged.walled) and _GIT.search(judged.written) is not None,
+        repository=bool(judged.walled) and names_git(judged.written),
         outside=args.sandbox == "outside",
     )
 

@@ -11,7 +11,8 @@ def reads(count):
 
 
 def statuses(editor):
-    return [line["params"] for line in editor.lines if line.get("method") == "_hermes/status"]
+    told = [line["params"] for line in editor.lines if line.get("method") == "_hermes/status"]
+    return [status for status in told if status["kind"] != "sandbox"]
 
 
 def last_texts(model):
@@ -32,7 +33,7 @@ async def frugal(tmp_path, model, project):
 
 
 async def test_the_marks_are_notes_of_one_request_and_are_not_kept(frugal, model, project):
-    model.say(*reads(9), "Done.", "More.")
+    model.say(*reads(9), Say("Done.", first_delay=1.0), "More.")
     session = await frugal.new_session(project)
     assert await frugal.prompt(session, "go") == "end_turn"
     noted = ["[Budget:" in text for text in last_texts(model)]
@@ -48,7 +49,9 @@ async def test_the_marks_are_notes_of_one_request_and_are_not_kept(frugal, model
 
 
 async def test_the_last_call_is_for_a_summary_with_the_tools_and_none_to_call(frugal, model, project):
-    model.say(*reads(10), Say("I read a ten times.", calls=[Call("terminal", {"command": "touch made"})]))
+    model.say(
+        *reads(10), Say("I read a ten times.", calls=[Call("terminal", {"command": "touch made"})], first_delay=1.0)
+    )
     session = await frugal.new_session(project)
     assert await frugal.prompt(session, "go") == "max_turn_requests"
     last = model.requests[-1].body

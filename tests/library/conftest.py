@@ -30,6 +30,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("HERMES_ACP_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HERMES_ACP_LOCAL_SERVERS", "off")
+    monkeypatch.setenv("HERMES_ACP_SANDBOX", "never")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     return folder
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -57,3 +58,8 @@ class Place:
     roots: tuple[Path, ...]
     path: str
     startup: str = ""
+
+
+def names_git(line: str) -> bool:
+    """Whether a command line names git anywhere: only such a one may change the repository's own files."""
+    return re.search(r"\bgit\b", line) is not None
