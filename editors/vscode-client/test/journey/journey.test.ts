@@ -3,7 +3,7 @@ import { after, before, test } from "node:test";
 import type { Browser, FrameLocator, Page } from "playwright-core";
 import { launchOf, Model, Stage } from "../support/agent.ts";
 import { launchBrowser } from "../support/browser.ts";
-import { type Editor, openChat, openEditor, picture, runCommand, startEditor } from "../support/codeServer.ts";
+import { chatIn, type Editor, openChat, openEditor, picture, runCommand, startEditor } from "../support/codeServer.ts";
 
 const SLOW = 60_000;
 const ADD = "def add(a, b):\n    return a - b\n";
@@ -99,8 +99,8 @@ test("prompt, stream, diff, approve, changed on the disk and in the buffer, undo
 
   await page.reload();
   await page.locator(".monaco-workbench").waitFor({ timeout: SLOW });
-  const again = await openChat(page);
-  await again.getByText("Why is add wrong?").first().waitFor({ timeout: SLOW });
+  const again = await chatIn(page);
+  await again.locator(".said", { hasText: "Why is add wrong?" }).waitFor({ timeout: SLOW });
   await again.getByText("Now it adds").waitFor({ timeout: SLOW });
 
   await again.getByRole("button", { name: "Close this session" }).click();

@@ -101,9 +101,14 @@ export async function openEditor(browser: Browser, editor: Editor): Promise<Page
   return page;
 }
 
-/** The chat in the side bar; opened by its icon if need be. */
+/** The chat in the side bar, opened by its icon. */
 export async function openChat(page: Page): Promise<FrameLocator> {
   await page.locator(".activitybar").getByRole("tab", { name: "Hermes ACP" }).click({ timeout: 90_000 });
+  return chatIn(page);
+}
+
+/** The chat where the side bar shows it already; its icon would close it. */
+export async function chatIn(page: Page): Promise<FrameLocator> {
   const chat = page.frameLocator("iframe.webview.ready").frameLocator("iframe#active-frame");
   await chat.getByRole("textbox", { name: "Prompt" }).waitFor({ timeout: 90_000 });
   return chat;
