@@ -18,7 +18,6 @@ from hermes_acp.errors import ToolError
 from hermes_acp.local import survivors
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Command, Completed
-from tests.support.processes import until
 
 Alive = Callable[[], int]
 
@@ -99,7 +98,7 @@ async def test_a_command_returns_although_a_background_process_holds_its_output(
     completed = await run(workspace, line)
     assert monotonic() - begun < 2
     assert completed.output.startswith("up\n")
-    assert await asyncio.to_thread(until, lambda: alive() >= 1)
+    await until(lambda: alive() >= 1)
     begun = monotonic()
     await workspace.aclose()
     assert alive() == 0
