@@ -98,7 +98,7 @@ async def test_a_command_returns_although_a_background_process_holds_its_output(
     completed = await run(workspace, line)
     assert monotonic() - begun < 2
     assert completed.output.startswith("up\n")
-    await until(lambda: alive() >= 1)
+    assert await until(lambda: alive() >= 1)
     begun = monotonic()
     await workspace.aclose()
     assert alive() == 0
