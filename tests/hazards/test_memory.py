@@ -165,7 +165,7 @@ async def test_a_load_of_five_hundred_long_outputs_is_a_few_megabytes_with_notes
     """M3."""
     command = "yes 0123456789 | head -c 1000000"
     model.say(*[Say(calls=[Call("terminal", {"command": command})] * 50)] * 10, "Done.")
-    async with open_editor(tmp_path, model.url) as editor:
+    async with open_editor(tmp_path, model.url, HERMES_ACP_CONTEXT_WINDOW="100000000") as editor:
         await editor.initialize()
         editor.handlers["session/request_permission"] = choose("allow_always")
         session = await editor.new_session(project)

@@ -57,7 +57,7 @@ async def test_x2_cancels_of_an_idle_session_harm_no_prompt_however_many(editor,
 
 
 async def test_x5_an_editor_that_stops_reading_for_a_while_gets_its_answer_once(editor, model, project):
-    words = [f"word {number} " * 40 for number in range(2_000)]
+    words = [f"word {number} " * 8 for number in range(2_000)]
     model.say(Say(text=words, calls=[Call("list_files")]), Say(text=words))
     session = await editor.new_session(project)
     output = editor.process._transport.get_pipe_transport(1)

@@ -129,7 +129,6 @@ def test_resume_where_there_is_no_session_says_so(run, model):
         ((*COMMAND, "-q", "Go.", "--modle", "x"), "--modle"),
         ((*MODULE, "--query", " "), "it is empty"),
         (MODULE, "--query"),
-        ((*MODULE, "--query=Go.", "--mode=auto"), "sandbox"),
     ],
 )
 def test_what_means_nothing_is_status_2(run, model, arguments, reason):
@@ -137,6 +136,13 @@ def test_what_means_nothing_is_status_2(run, model, arguments, reason):
     assert (status, out) == (2, "")
     assert reason in err
     assert "Traceback" not in err
+    assert model.requests == []
+
+
+def test_a_mode_that_needs_the_sandbox_is_refused_where_there_is_none(run, model):
+    status, out, err = run(*MODULE, "--query=Go.", "--mode=auto")
+    assert (status, out) == (1, "")
+    assert "sandbox" in err
     assert model.requests == []
 
 
