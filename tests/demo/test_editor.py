@@ -133,7 +133,7 @@ def terminal(temporary: Path, **more: str) -> Iterator[Terminal]:
 @pytest.mark.slow
 def test_a_person_is_asked_and_sees_colours(tmp_path: Path) -> None:
     with terminal(tmp_path) as demo:
-        for question in (1, 2, 3):
+        for question in (1, 2, 3, 4):
             demo.wait_for("Enter for 1: ", question)
             demo.type("1\n")
         assert demo.end() == 0
