@@ -40,7 +40,7 @@ def end_input(editor: Editor) -> None:
 
 def output(editor: Editor) -> Any:
     """Our end of the agent's stdout."""
-    return editor.process._transport.get_pipe_transport(1)  # type: ignore[attr-defined]
+    return editor.process._transport.get_pipe_transport(1)
 
 
 def close_output(editor: Editor) -> None:
@@ -159,7 +159,10 @@ async def assert_ends_well(editor: Editor, end: Callable[[Editor], None], codes:
         output(editor).resume_reading()
     assert editor.process.returncode in codes
     assert last - used < 0.7
-    left = lambda: [*processes_tagged(editor.tag), *filter(lives, guardians)]  # noqa: E731
+
+    def left() -> list[int]:
+        return [*processes_tagged(editor.tag), *filter(lives, guardians)]
+
     assert await asyncio.to_thread(until, lambda: not left(), LIMIT), left()
     assert "Traceback" not in editor.stderr
     assert len(editor.stderr) < 1_000, editor.stderr

@@ -68,7 +68,10 @@ async def kill_at(editor: Editor, line: int, delay: float, talking: asyncio.Task
     editor.process.kill()
     died = time.monotonic()
     await editor.end()
-    left = lambda: [*processes_tagged(editor.tag), *filter(lives, guardians)]  # noqa: E731
+
+    def left() -> list[int]:
+        return [*processes_tagged(editor.tag), *filter(lives, guardians)]
+
     assert await asyncio.to_thread(until, lambda: not left(), LIMIT), left()
     return died
 

@@ -310,7 +310,7 @@ async def test_a_request_refused_as_it_is_received_is_answered() -> None:
 async def test_what_follows_an_answer_comes_right_after_it() -> None:
     async def handle(call: Call[SmallApp], params: Params) -> dict[str, Any]:
         for number in (1, 2):
-            call.after(lambda number=number: wire.peer.notify("_after", {"number": number}))  # type: ignore[misc]
+            call.after(lambda number=number: wire.peer.notify("_after", {"number": number}))
         wire.peer.notify("_before", {})
         return {}
 

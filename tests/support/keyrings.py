@@ -20,7 +20,7 @@ class Guarded(KeyringBackend):
     Every answer is noted in ".log".
     """
 
-    priority = 5  # type: ignore[assignment]
+    priority = 5
 
     def __init__(self) -> None:
         super().__init__()

@@ -103,7 +103,7 @@ class Pipes:
 
     def stop_reading(self) -> None:
         """Close the agent's output: its next write fails."""
-        self.process._transport.get_pipe_transport(1).close()  # type: ignore[attr-defined]
+        self.process._transport.get_pipe_transport(1).close()
 
     async def kill(self) -> None:
         """End everything that was started, at once."""
@@ -114,7 +114,7 @@ class Pipes:
                 continue
         self.hang_up()
         await self.process.wait()
-        self.process._transport.close()  # type: ignore[attr-defined]
+        self.process._transport.close()
 
 
 @asynccontextmanager

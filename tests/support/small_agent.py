@@ -75,7 +75,7 @@ class _App:
 
 def main() -> int:
     stand_in = ModuleType("hermes_acp.protocol.server")
-    stand_in.serve = serve  # type: ignore[attr-defined]
+    stand_in.serve = serve
     sys.modules[stand_in.__name__] = stand_in
     return boot.run(sys.argv[1:])
 
