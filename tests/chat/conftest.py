@@ -56,11 +56,15 @@ class Typist:
 
     async def sees(self, *texts, seconds=30.0):
         """Wait until each of the texts was drawn, since the last of these waits."""
+        await self.waits_for(*texts, seconds=seconds)
+        self._seen = len(self.shown)
+
+    async def waits_for(self, *texts, seconds=30.0):
+        """As `sees`, and what was drawn with them may still be seen."""
         deadline = time.monotonic() + seconds
         while not all(text in self.shown[self._seen :] for text in texts):
             assert time.monotonic() < deadline, f"{texts} are not in:\n{self.shown[self._seen :]}"
             await asyncio.sleep(0.02)
-        self._seen = len(self.shown)
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +122,7 @@ def chat(model, project):
                 converse(lambda: read_arguments(given, os.environ), session_id, terminal), name="chat"
             )
             typist = Typist(pipe, paper)
-            await typist.sees("›")
+            await typist.waits_for("›")
             try:
                 yield typist
                 typist.type(CTRL_U + CTRL_D)
