@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+from hermes_acp.agent import tools as agent_tools
 from hermes_acp.agent.auxiliary_client import AuxiliaryClient
 from hermes_acp.agent.descriptions import Descriptions
 from hermes_acp.agent.engines import context_engine
@@ -88,6 +89,7 @@ class Models:
             listed: called when the list has come. One that did not come is asked for again the next time.
         """
         self.agent(self.endpoint.model)
+        agent_tools.load()
         idle = self._preparing is None or self._preparing.done()
         if self.endpoint.api_mode != DEMO and idle and not self._listed:
             client = self._connections.client(self._place(self.endpoint.model))

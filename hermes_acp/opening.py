@@ -15,7 +15,7 @@ from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
-from hermes_acp.agent.tools import agent_tools
+from hermes_acp.agent.tools import AgentTools
 from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.agent.trust import Trust
 from hermes_acp.config import Config
@@ -75,7 +75,7 @@ class Opening:
         )
         if closing := close_open_turn(messages):
             journal.add_message(closing)
-        conversation.toolbox = agent_tools(Desk(conversation, self.store, self.home.config, agent))
+        conversation.toolbox = AgentTools(Desk(conversation, self.store, self.home.config, agent))
         return conversation
 
     async def messages(self, session_id: str) -> list[Message]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -33,7 +34,8 @@ class App:
             session.notices.append(Notice("warning", "About the stored sessions", self.store.problem))
         session.servers.use(named_servers(mcp_servers))
         session.appear()
-        self.account.warm(self.sessions.offer_models)
+        # The answer leaves with the next turn of the loop, and this is not to hold it up.
+        asyncio.get_running_loop().call_soon(self.account.warm, self.sessions.offer_models)
 
     async def closing(self) -> None:
         """The editor has gone: stop everything, keep everything."""

@@ -36,7 +36,9 @@ def _without_titles(schema: dict[str, Any]) -> None:
 class Params(BaseModel):
     """The base of all parameters: unknown fields are ignored, numbers may be text, null means the default."""
 
-    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True, json_schema_extra=_without_titles)
+    model_config = ConfigDict(
+        extra="ignore", coerce_numbers_to_str=True, defer_build=True, json_schema_extra=_without_titles
+    )
 
     @model_validator(mode="before")
     @classmethod

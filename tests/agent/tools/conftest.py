@@ -12,7 +12,7 @@ from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
-from hermes_acp.agent.tools import agent_tools
+from hermes_acp.agent.tools import AgentTools
 from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.testing import RecordingHost
@@ -33,7 +33,7 @@ class Scene:
         self.host = RecordingHost()
         self.agent = Agent(Scripted(*replies), discover(), build_system)
         self.desk = Desk(talk, store, None, lambda: self.agent)
-        talk.toolbox = agent_tools(self.desk)
+        talk.toolbox = AgentTools(self.desk)
 
     def script(self, *replies):
         """What the model will say."""

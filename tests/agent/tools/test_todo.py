@@ -3,7 +3,7 @@
 import pytest
 
 from hermes_acp.agent.loop import run_turn
-from hermes_acp.agent.tools import agent_tools
+from hermes_acp.agent.tools import AgentTools
 from hermes_acp.errors import ToolError
 from hermes_acp.events import PlanChanged, ToolFinished
 from hermes_acp.messages import AssistantMessage, ToolCall, ToolMessage, user
@@ -96,7 +96,7 @@ async def test_the_list_comes_back_with_the_session_and_goes_with_its_fork(scene
     await scene.call("todo", todos=tasks(("a", "cancelled"), ("b", "pending")))
     await store.fork("s", "f")
     await scene.call("todo", todos=[{"id": "b", "status": "completed"}], merge=True)
-    scene.talk.toolbox = agent_tools(scene.desk)
+    scene.talk.toolbox = AgentTools(scene.desk)
     assert (
         await scene.call("todo")
     ).text == "2 tasks: 1 completed, 1 cancelled\n- [cancelled] a: do a\n- [completed] b: do b"
@@ -105,7 +105,7 @@ async def test_the_list_comes_back_with_the_session_and_goes_with_its_fork(scene
 
 async def test_merges_of_one_reply_do_not_lose_each_other(scene):
     await scene.call("todo", todos=tasks(*((name, "pending") for name in "abc")))
-    scene.talk.toolbox = agent_tools(scene.desk)
+    scene.talk.toolbox = AgentTools(scene.desk)
     done = [ToolCall(name, "todo", {"todos": [{"id": name, "status": "completed"}], "merge": True}) for name in "abc"]
     provider = scene.script(AssistantMessage(tool_calls=tuple(done)), AssistantMessage("Done."))
     await run_turn(scene.agent, scene.talk, user("go"), scene.host)
