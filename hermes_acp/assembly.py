@@ -1,4 +1,4 @@
-"""Puts an agent together from settings: the one place that knows which provider an endpoint needs."""
+"""The models that a session may answer through, and the agents that do: the one place that knows which there are."""
 
 from __future__ import annotations
 
@@ -6,33 +6,27 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from hermes_acp.agent import tools as agent_tools
-from hermes_acp.agent.auxiliary_client import AuxiliaryClient
-from hermes_acp.agent.descriptions import Descriptions
-from hermes_acp.agent.engines import context_engine
-from hermes_acp.agent.loop import Agent
-from hermes_acp.agent.model_table import KnownModel, known_model
-from hermes_acp.agent.prompt_builder import build_system_prompt
-from hermes_acp.agent.providers.base import Provider
-from hermes_acp.agent.providers.model_list import ListedModel
-from hermes_acp.agent.providers.refreshing import Refreshing
-from hermes_acp.agent.providers.retry import Backoff
 from hermes_acp.config import Config, SideTask
-from hermes_acp.connections import Choice, Connections, distinct
 from hermes_acp.errors import ConfigError, ProviderError
-from hermes_acp.plugins.hooks import PluginHooks
-from hermes_acp.settings import ModelEndpoint, Settings, resolve_reserves, resolve_sides
+from hermes_acp.settings import Choice, ModelEndpoint, Settings, distinct, resolve_reserves, resolve_sides
 from hermes_acp.settings.providers import DEMO
-from hermes_acp.tools.registry import discover
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent
+    from hermes_acp.agent.model_table import KnownModel
+    from hermes_acp.agent.providers.model_list import ListedModel
+    from hermes_acp.agent.providers.refreshing import Refreshing
+    from hermes_acp.agents import Agents
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class Models:
-    """The models of one endpoint, and the `reserves` that may stand in for them; each is built when first used and
-    kept. `sides` are the models of side tasks that have their own."""
+    """The models of one endpoint, and the `reserves` that may stand in for them. `sides` are the models of side tasks
+    that have their own."""
 
     endpoint: ModelEndpoint
     config: Config
@@ -40,18 +34,12 @@ class Models:
     sides: Mapping[SideTask, tuple[ModelEndpoint, ...]] = field(default_factory=dict)
     _listed: dict[str, ListedModel] = field(default_factory=dict)
     _admitted: set[str] = field(default_factory=set)
-    _agents: dict[str, Agent] = field(default_factory=dict)
+    _agents: Agents | None = None
     _preparing: asyncio.Task[None] | None = None
     _reserves: dict[str, Choice] = field(init=False)
-    _connections: Connections = field(init=False)
-    _sides: dict[SideTask, Provider] = field(init=False)
 
     def __post_init__(self) -> None:
         self._reserves = {choice.label: choice for choice in distinct(self.endpoint, self.reserves)}
-        self._connections = Connections(self.config.agent)
-        self._sides = {task: self._side(task, endpoints) for task, endpoints in self.sides.items()}
-        if vision := self._sides.get("vision"):
-            self._connections.describe = Descriptions(AuxiliaryClient("vision", vision)).of
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,9 +66,7 @@ class Models:
         Raises:
             ConfigError: the endpoint's API mode is not supported, or its key is still in the keyring.
         """
-        if model not in self._agents:
-            self._agents[model] = self._build(model)
-        return replace(self._agents[model], model=self._known(model))
+        return replace(self._built().agent(self._chain(model)), model=self._known(model))
 
     def warm(self, listed: Callable[[], None]) -> None:
         """Load what the first prompt will need, then ask for the list of models, without waiting for it.
@@ -89,17 +75,17 @@ class Models:
             listed: called when the list has come. One that did not come is asked for again the next time.
         """
         self.agent(self.endpoint.model)
-        agent_tools.load()
         idle = self._preparing is None or self._preparing.done()
         if self.endpoint.api_mode != DEMO and idle and not self._listed:
-            client = self._connections.client(self._place(self.endpoint.model))
+            client = self._built().connections.client(self._place(self.endpoint.model))
             self._preparing = asyncio.get_running_loop().create_task(self._prepare(client, listed))
 
     async def aclose(self) -> None:
         """Close the connections to the models."""
         if self._preparing is not None:
             self._preparing.cancel()
-        await self._connections.aclose()
+        if self._agents is not None:
+            await self._agents.connections.aclose()
 
     async def _prepare(self, client: Refreshing, listed: Callable[[], None]) -> None:
         try:
@@ -112,6 +98,8 @@ class Models:
 
     def _known(self, model: str) -> KnownModel:
         """What is known of a model; of its window the person's word counts most, then the endpoint's."""
+        from hermes_acp.agent.model_table import known_model
+
         if (reserve := self._reserves.get(model)) and model not in self._listed:
             return known_model(reserve.endpoint.model, reserve.endpoint.base_url)
         known = known_model(model, self.endpoint.base_url)
@@ -124,25 +112,12 @@ class Models:
             return self.endpoint.sees_images
         return model not in self._listed or self._listed[model].sees_images is not False
 
-    def _build(self, model: str) -> Agent:
-        return Agent(
-            provider=self._connections.chain(self._chain(model)),
-            toolbox=discover(),
-            build_system=build_system_prompt,
-            engine=context_engine(self.config),
-            sides=self._sides,
-            max_calls=self.config.agent.max_turns,
-            max_cost=self.config.agent.max_cost,
-            max_subagent_calls=self.config.delegation.max_iterations,
-            titles=self.config.agent.auto_title and self.endpoint.api_mode != DEMO,
-            hooks=PluginHooks(),
-        )
+    def _built(self) -> Agents:
+        if self._agents is None:
+            from hermes_acp.agents import Agents
 
-    def _side(self, task: SideTask, endpoints: tuple[ModelEndpoint, ...]) -> Provider:
-        """The chain of a side task. A title is worth one attempt of each model."""
-        first, *others = endpoints
-        choices = [Choice(first.model, first), *distinct(first, others)]
-        return self._connections.chain(choices, Backoff(attempts=1) if task == "title" else None)
+            self._agents = Agents(self.config, self.sides)
+        return self._agents
 
     def _chain(self, model: str) -> list[Choice]:
         """A model and those that stand in for it: the reserves, without itself."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from urllib.parse import urlsplit
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from hermes_acp.agent.providers.apis import api_of
 from hermes_acp.agent.providers.base import Provider
@@ -18,16 +17,8 @@ from hermes_acp.agent.providers.refreshing import Refreshing
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.retry import Backoff, Retrying
 from hermes_acp.config import AgentConfig
-from hermes_acp.settings import ModelEndpoint, keep_out, origin
+from hermes_acp.settings import Choice, ModelEndpoint, keep_out, origin
 from hermes_acp.settings.providers import DEMO
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A model, and the name by which the person tells it from all others."""
-
-    label: str
-    endpoint: ModelEndpoint
 
 
 @dataclass(slots=True)
@@ -100,30 +91,6 @@ class Connections:
 
     def _rest(self, place: ModelEndpoint) -> Cooldown:
         return self._rests.setdefault((place.base_url, place.model), Cooldown(self.config.fallback_cooldown))
-
-
-def distinct(primary: ModelEndpoint, reserves: Iterable[ModelEndpoint]) -> tuple[Choice, ...]:
-    """The reserves under names that differ from the primary's and from each other.
-
-    A further address of one provider becomes a provider of its own, so that nothing that was said in confidence
-    by a model at the one is sent to the other (spec: agent-loop, 2, opaque material).
-    """
-    places, choices = {primary.provider: origin(primary.base_url)}, list[Choice]()
-    for reserve in reserves:
-        provider, place = reserve.provider, origin(reserve.base_url)
-        if places.setdefault(provider, place) != place:
-            provider = f"{provider} at {urlsplit(reserve.base_url).netloc}"
-        named = replace(reserve, provider=provider)
-        choices.append(Choice(_label(named, primary), named))
-    return tuple({choice.label: choice for choice in choices if choice.label != primary.model}.values())
-
-
-def _label(reserve: ModelEndpoint, primary: ModelEndpoint) -> str:
-    """A model of the primary's own address goes by its name alone, as in that address's list."""
-    own = (reserve.provider, reserve.base_url, reserve.api_mode)
-    if own == (primary.provider, primary.base_url, primary.api_mode):
-        return reserve.model
-    return f"{reserve.model} ({reserve.provider})"
 
 
 def _kept_out(read: ReadKey | None) -> ReadKey | None:

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.kept_workspace import KeptWorkspace
-from hermes_acp.agent.loop import Agent
-from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools import AgentTools
@@ -29,6 +28,9 @@ from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.safety.confining import sandbox_for
 from hermes_acp.tools.safety.paths import protect
 from hermes_acp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,8 @@ class Opening:
     def informed(self, agent: Agent, trust: Trust, tell: Callable[[Event], None]) -> Agent:
         """The agent with a prompt that knows what the person's folder says, and of the project's files those that are
         trusted; `tell` takes what was left out of it."""
+        from hermes_acp.agent.prompt_builder import build_system_prompt
+
         build = partial(build_system_prompt, home=self.home.config, tell=tell, admits=trust.admits)
         return replace(agent, build_system=build)
 

@@ -1,25 +1,28 @@
-"""Slash commands: answered by the agent itself, without the model."""
+"""Slash commands: answered by the agent itself, without the model.
+
+What a command alone needs is imported when it is given: every session names the commands as it begins.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_command
-from hermes_acp.agent.loop import Agent, compact
 from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.commands.options import Options
-from hermes_acp.commands.reports import context_report, describe_servers, memory_report, skills_report
-from hermes_acp.commands.undo import undo_in
 from hermes_acp.errors import HermesError, StoreError
 from hermes_acp.events import TextDelta, UserPrompted
 from hermes_acp.host import Host
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import user
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent
 
 
 class Session(Protocol):
@@ -167,14 +170,20 @@ async def _tools(session: Session, argument: str) -> str:
 
 
 async def _memory(session: Session, argument: str) -> str:
+    from hermes_acp.commands.reports import memory_report
+
     return await memory_report(session.home)
 
 
 async def _skills(session: Session, argument: str) -> str:
+    from hermes_acp.commands.reports import skills_report
+
     return await skills_report(session.home, session.conversation.workspace.roots)
 
 
 async def _compact(session: Session, argument: str) -> str:
+    from hermes_acp.agent.loop import compact
+
     agent = session.agent(session.options.model)
     before = len(session.conversation.messages)
     try:
@@ -187,11 +196,15 @@ async def _compact(session: Session, argument: str) -> str:
 
 
 async def _mcp(session: Session, argument: str) -> str:
+    from hermes_acp.commands.reports import describe_servers
+
     await session.servers.refresh()
     return describe_servers(session.servers)
 
 
 async def _context(session: Session, argument: str) -> str:
+    from hermes_acp.commands.reports import context_report
+
     return await context_report(session.agent(session.options.model), session.conversation, session.home)
 
 
@@ -201,6 +214,8 @@ async def _reset(session: Session, argument: str) -> str:
 
 
 async def _undo(session: Session, argument: str) -> str:
+    from hermes_acp.commands.undo import undo_in
+
     undo = undo_in(session.conversation)
     if undo is None:
         return "Nothing is kept here that could be undone."

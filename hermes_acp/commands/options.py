@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from hermes_acp.assembly import Models
 from hermes_acp.config import MODES, Mode
+
+if TYPE_CHECKING:
+    from hermes_acp.assembly import Models
 
 
 @dataclass(slots=True)

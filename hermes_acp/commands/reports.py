@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hermes_acp.agent.context_report import shares, total
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.gauge import Gauge, Size
-from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.memory import Notebook, listed, memory_of, profile_of, size_of
 from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.skills import find_project_skills, find_skills
@@ -16,6 +16,9 @@ from hermes_acp.errors import ToolError
 from hermes_acp.mcp.server import Server
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.text import shorten, visible
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent
 
 
 async def memory_report(home: Path | None) -> str:

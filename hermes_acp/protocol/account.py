@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from hermes_acp.agent.loop import Agent
 from hermes_acp.assembly import Models, models_of
 from hermes_acp.commands.options import Options, restore_options
 from hermes_acp.config import Config
@@ -27,6 +27,9 @@ from hermes_acp.settings import (
 from hermes_acp.settings.keyring_key import PATIENCE, SOON, KeyringKey, not_answered
 from hermes_acp.settings.local_search import LocalSearch
 from hermes_acp.tools.safety.confining import modes_of, why_none
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent
 
 log = logging.getLogger(__name__)
 

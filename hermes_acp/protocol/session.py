@@ -6,11 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
-from hermes_acp.agent.loop import Agent, Stop, TurnResult, run_turn
 from hermes_acp.agent.titles import ask_title, title_question
 from hermes_acp.agent.trust import Trust, ask_for_trust
 from hermes_acp.agent.turns import Turns
@@ -27,6 +26,9 @@ from hermes_acp.protocol.inbound import Block
 from hermes_acp.protocol.options import config_options, mode_state
 from hermes_acp.protocol.outbound import config_option_update, current_mode_update
 from hermes_acp.protocol.title import Title
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent, Stop, TurnResult
 
 
 async def _at_once() -> None:
@@ -172,7 +174,7 @@ class Session:
         self._show_notices()
         self.title.begin(text_of(blocks))
         agent = self.agent(self.options.model)
-        run = _saving(self.trajectories, self.options.model) if self.trajectories else run_turn
+        run = _turn_runner(self.trajectories, self.options.model)
         result = await run(agent, self.conversation, message, self.host, typed if custom else None)
         return _stop_reason(result.stop)
 
@@ -214,7 +216,12 @@ class Session:
         self.notices.clear()
 
 
-def _saving(folder: Path, model: str) -> Callable[..., Awaitable[TurnResult]]:
+def _turn_runner(folder: Path | None, model: str) -> Callable[..., Awaitable[TurnResult]]:
+    """What runs a turn and, where there is a folder for them, keeps its trajectory."""
+    if folder is None:
+        from hermes_acp.agent.loop import run_turn
+
+        return run_turn
     from hermes_acp.agent.saved_turns import SavedTurns
 
     return SavedTurns(folder, model).run

@@ -8,9 +8,9 @@ import os
 import uuid
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 from hermes_acp.agent.abridging import for_replay
-from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.transcript import with_ended_cards
@@ -35,6 +35,9 @@ from hermes_acp.protocol.session import Session
 from hermes_acp.protocol.title import Title
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.workspace import Workspace
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent
 
 log = logging.getLogger(__name__)
 

@@ -7,10 +7,11 @@ from hermes_acp.settings.keyrings import KeyringUnusable, begin_reading
 from hermes_acp.settings.load import Settings, config_in, load_settings, resolve_model
 from hermes_acp.settings.local_servers import FoundServer, look
 from hermes_acp.settings.logs import keep_out, start_logging
-from hermes_acp.settings.reserves import resolve_reserves, resolve_sides
+from hermes_acp.settings.reserves import Choice, distinct, resolve_reserves, resolve_sides
 from hermes_acp.settings.sources import from_arguments
 
 __all__ = [
+    "Choice",
     "FoundServer",
     "Home",
     "KeyringUnusable",
@@ -18,6 +19,7 @@ __all__ = [
     "Settings",
     "begin_reading",
     "config_in",
+    "distinct",
     "from_arguments",
     "is_signed_out",
     "keep_out",

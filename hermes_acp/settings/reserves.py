@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
 
 from hermes_acp.config import ModelConfig, SideTask
 from hermes_acp.errors import ConfigError, CredentialsMissing
@@ -14,6 +15,14 @@ from hermes_acp.settings.load import Settings
 from hermes_acp.settings.providers import DEMO, api_mode_of
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model, and the name by which the person tells it from all others."""
+
+    label: str
+    endpoint: ModelEndpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +80,22 @@ def resolve_named(named: Named, settings: Settings, primary: ModelEndpoint) -> M
         raise ConfigError(_placed(str(error), named.place)) from None
 
 
+def distinct(primary: ModelEndpoint, reserves: Iterable[ModelEndpoint]) -> tuple[Choice, ...]:
+    """The reserves under names that differ from the primary's and from each other.
+
+    A further address of one provider becomes a provider of its own, so that nothing that was said in confidence
+    by a model at the one is sent to the other (spec: agent-loop, 2, opaque material).
+    """
+    places, choices = {primary.provider: origin(primary.base_url)}, list[Choice]()
+    for reserve in reserves:
+        provider, place = reserve.provider, origin(reserve.base_url)
+        if places.setdefault(provider, place) != place:
+            provider = f"{provider} at {urlsplit(reserve.base_url).netloc}"
+        named = replace(reserve, provider=provider)
+        choices.append(Choice(_label(named, primary), named))
+    return tuple({choice.label: choice for choice in choices if choice.label != primary.model}.values())
+
+
 def _usable(chain: Sequence[Named], settings: Settings, primary: ModelEndpoint) -> Iterator[ModelEndpoint]:
     for named in chain:
         try:
@@ -101,6 +126,14 @@ def _beside(primary: ModelEndpoint, config: ModelConfig) -> ModelEndpoint:
         context_window=0,
         sees_images=True,
     )
+
+
+def _label(reserve: ModelEndpoint, primary: ModelEndpoint) -> str:
+    """A model of the primary's own address goes by its name alone, as in that address's list."""
+    own = (reserve.provider, reserve.base_url, reserve.api_mode)
+    if own == (primary.provider, primary.base_url, primary.api_mode):
+        return reserve.model
+    return f"{reserve.model} ({reserve.provider})"
 
 
 def _numbered(place: str, configs: Sequence[ModelConfig]) -> list[Named]:

@@ -2,10 +2,10 @@
 
 import pytest
 
-from hermes_acp.connections import distinct
 from hermes_acp.errors import ConfigError
 from hermes_acp.settings import load_settings, resolve_model, resolve_reserves, resolve_sides
 from hermes_acp.settings.credentials import store_key
+from hermes_acp.settings.reserves import distinct
 
 PRIMARY = '[model]\nprovider = "custom"\nname = "big"\nbase_url = "http://primary.example/v1"\n'
 ANY = {"HERMES_ACP_API_KEY": "sk-of-the-primary-01"}

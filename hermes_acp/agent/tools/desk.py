@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hermes_acp.agent.conversation import Conversation
-from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.store import Store
+
+if TYPE_CHECKING:
+    from hermes_acp.agent.loop import Agent
 
 
 @dataclass(frozen=True, slots=True)
