@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import io
 import re
 from collections.abc import Callable
 
 from hermes_acp.text import plain
 
 _HOLD = 65_536
-_UNFINISHED = re.compile(r"(?:\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\n]*(?:\x1b)?)?|\r)\Z")
+_UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|\][^\x07\x1b\n]*(?:\x1b)?)?\Z")
 
 
 class PlainDecoder:
@@ -22,6 +23,7 @@ class PlainDecoder:
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._lines = io.IncrementalNewlineDecoder(None, translate=True)
         self._held = ""
 
     def feed(self, data: bytes) -> str:
@@ -30,12 +32,13 @@ class PlainDecoder:
         cut = _UNFINISHED.search(text, max(len(text) - _HOLD, 0))
         end = cut.start() if cut else len(text)
         self._held = text[end:]
-        return _readable(text[:end])
+        # Line ends come last: what is dropped may stand between a CR and its LF.
+        return self._lines.decode(plain(text[:end]))
 
     def finish(self) -> str:
         """What was held back."""
         text, self._held = self._held + self._decoder.decode(b"", final=True), ""
-        return _readable(text)
+        return self._lines.decode(plain(text), final=True)
 
 
 class Excerpt:
@@ -113,7 +116,3 @@ class Live:
         self._due = None
         self._last = asyncio.get_running_loop().time()
         self._show(self._text())
-
-
-def _readable(text: str) -> str:
-    return plain(text).replace("\r\n", "\n").replace("\r", "\n")

@@ -6,7 +6,7 @@ import asyncio
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hermes_acp.local.output import Excerpt, Live, PlainDecoder
@@ -30,6 +30,7 @@ NOISE = st.lists(
             b"\xff",
             b"P",
             b"\x08",
+            b"\x1b[0m",
         ]
     ),
     max_size=40,
@@ -46,6 +47,10 @@ def decoded(parts: list[bytes]) -> str:
     return "".join(map(decoder.feed, parts)) + decoder.finish()
 
 
+@example(b"\x1b\r\x1b\n", [3])
+@example(b"50%\r\x1b[0m\n", [8])
+@example(b"50%\r\x1b]0;t\x07\n", [4])
+@example(b"\r\x00\n", [2])
 @given(NOISE | st.binary(max_size=80), st.lists(st.integers(0, 200), max_size=8))
 def test_where_the_bytes_are_split_makes_no_difference(data: bytes, cuts: list[int]) -> None:
     whole = plain(data.decode("utf-8", "replace")).replace("\r\n", "\n").replace("\r", "\n")
