@@ -12,6 +12,7 @@ from hermes_acp.agent.store.queries import add_message, add_session, known_sessi
 from hermes_acp.agent.store.records import SessionRecord, StoredMessage, now
 from hermes_acp.events import Event, ToolFinished, ToolPrepared
 from hermes_acp.messages import AssistantMessage, ToolMessage
+from hermes_acp.text import clean
 
 _Shown = tuple[int, str, str]
 
@@ -25,6 +26,7 @@ def fork_session(connection: sqlite3.Connection, any_id: str, fork_id: str, root
     Raises:
         SessionNotFound: no session and no segment has the id `any_id`.
     """
+    fork_id = clean(fork_id)
     with transaction(connection):
         source, moment = known_session(connection, any_id), now()
         fork = replace(source, id=fork_id, roots=roots, created_at=moment, updated_at=moment, cost=0.0)

@@ -39,7 +39,7 @@ def add_session(connection: sqlite3.Connection, record: SessionRecord) -> None:
     connection.execute(f"INSERT INTO sessions ({COLUMNS}) VALUES ({marks})", _row(record))
     connection.execute(
         "INSERT INTO segments (id, session_id, created_at) VALUES (?, ?, ?)",
-        (record.id, record.id, record.created_at),
+        (clean(record.id), clean(record.id), clean(record.created_at)),
     )
 
 
@@ -65,7 +65,7 @@ def sessions_beginning(connection: sqlite3.Connection, beginning: str) -> list[S
 def count_prompts(connection: sqlite3.Connection, session_id: str) -> int:
     """How often the person has said something in a session, commands included."""
     query = "SELECT count(*) FROM transcript WHERE session_id = ? AND kind = 'user_prompted'"
-    return int(connection.execute(query, (session_id,)).fetchone()[0])
+    return int(connection.execute(query, (clean(session_id),)).fetchone()[0])
 
 
 def known_session(connection: sqlite3.Connection, any_id: str) -> SessionRecord:
@@ -201,8 +201,8 @@ def _row(record: SessionRecord) -> tuple[str | int | float | None, ...]:
         clean(record.cwd),
         dump(record.roots),
         clean(record.title),
-        record.created_at,
-        record.updated_at,
+        clean(record.created_at),
+        clean(record.updated_at),
         dump(record.options),
         int(record.prompted),
         clean(record.system_prompt),

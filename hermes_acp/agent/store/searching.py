@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from hermes_acp.agent.store.queries import COLUMNS, to_record
 from hermes_acp.agent.store.records import FoundSession, Said, Search
 from hermes_acp.agent.store.word_index import has_full_text
+from hermes_acp.text import clean
 
 _MOST_PLACES = 2_000
 """So many places are looked at, the best or newest, before the best of each session is taken."""
@@ -49,6 +51,7 @@ def search_sessions(connection: sqlite3.Connection, search: Search) -> list[Foun
     An index finds words and their beginnings. Where it finds nothing, or there is none, the newest texts are read
     for the words as parts of others: so languages without spaces are found as well.
     """
+    search = replace(search, words=tuple(map(clean, search.words)))
     rows: Sequence[tuple[Any, ...]] = ()
     if has_full_text(connection):
         rows = _by_index(connection, search, " AND ") or _by_index(connection, search, " OR ")
@@ -67,7 +70,7 @@ def _by_reading(connection: sqlite3.Connection, search: Search) -> list[tuple[An
 
 
 def _values(search: Search) -> dict[str, Any]:
-    return {"besides": search.besides, "cwd": search.cwd, "limit": search.limit}
+    return {"besides": clean(search.besides), "cwd": search.cwd and clean(search.cwd), "limit": search.limit}
 
 
 def _escaped(word: str) -> str:

@@ -7,6 +7,7 @@ import sqlite3
 from hermes_acp.agent.store.codec import decode_message
 from hermes_acp.agent.store.schema import all_or_nothing
 from hermes_acp.messages import AssistantMessage, Message, UserMessage
+from hermes_acp.text import clean
 
 LONGEST_TEXT = 20_000
 """Of a message this many characters can be found."""
@@ -50,7 +51,7 @@ def keep_word_index(connection: sqlite3.Connection) -> None:
 
 def note_what_was_said(connection: sqlite3.Connection, number: int, message: Message) -> None:
     """Let the words of a message that was stored as this row be found, within the same transaction."""
-    if text := _words_of(message):
+    if text := clean(_words_of(message)):
         connection.execute("INSERT OR IGNORE INTO said (seq, text) VALUES (?, ?)", (number, text))
 
 
