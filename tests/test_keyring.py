@@ -8,25 +8,10 @@ import time
 
 import pytest
 
-from tests.fakes.model_server import ModelServer
 from tests.support.editor import AgentError, agent_env, open_editor
 
 KEY = "sk-in-the-keyring-0123456789"
 PLAIN_FILE = {"PYTHON_KEYRING_BACKEND": "keyrings.alt.file.PlaintextKeyring"}
-
-
-@pytest.fixture
-async def model():
-    async with ModelServer() as server:
-        yield server
-        assert server.problems == []
-
-
-@pytest.fixture
-def project(tmp_path):
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 
 from hermes_acp.chat.run import Terminal, converse
 from hermes_acp.library.arguments import read_arguments
-from tests.support.model_thread import model_thread
 
 KEY = "sk-test-0123456789"
 ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_U = "\r", "\x1b\r", "\x03", "\x04", "\x15"
@@ -67,30 +66,19 @@ class Typist:
             await asyncio.sleep(0.02)
 
 
-@pytest.fixture(scope="module")
-def server():
-    with model_thread() as server:
-        yield server
+@pytest.fixture
+def model(model_in_thread):
+    return model_in_thread
 
 
 @pytest.fixture
-def model(server):
-    """The server with nothing asked and nothing to say but the default."""
-    server.forget()
-    yield server
-    assert server.problems == []
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
+def project(project, tmp_path, monkeypatch):
     """The folder of the chat; the person's settings are elsewhere."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir(project)
     monkeypatch.setenv("HERMES_ACP_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HERMES_ACP_LOCAL_SERVERS", "off")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    return folder
+    return project
 
 
 @pytest.fixture

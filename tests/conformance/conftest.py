@@ -15,10 +15,3 @@ def editor(one_editor):
 @pytest.fixture
 def model(one_model):
     return one_model
-
-
-@pytest.fixture
-def project(tmp_path):
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder

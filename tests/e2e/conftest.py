@@ -2,22 +2,7 @@
 
 import pytest
 
-from tests.fakes.model_server import ModelServer
 from tests.support.editor import open_editor
-
-
-@pytest.fixture
-async def model():
-    async with ModelServer() as server:
-        yield server
-        assert server.problems == []
-
-
-@pytest.fixture
-def project(tmp_path):
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
 
 
 @pytest.fixture

@@ -3,36 +3,24 @@
 import pytest
 
 from hermes_acp import AIAgent
-from tests.support.model_thread import model_thread
 
 KEY = "sk-test-0123456789"
 
 
-@pytest.fixture(scope="module")
-def server():
-    with model_thread() as server:
-        yield server
+@pytest.fixture
+def model(model_in_thread):
+    return model_in_thread
 
 
 @pytest.fixture
-def model(server):
-    """The server with nothing asked and nothing to say but the default."""
-    server.forget()
-    yield server
-    assert server.problems == []
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
+def project(project, tmp_path, monkeypatch):
     """The folder that the program runs in; its home and the person's settings are elsewhere."""
-    folder = tmp_path / "project"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir(project)
     monkeypatch.setenv("HERMES_ACP_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("HERMES_ACP_LOCAL_SERVERS", "off")
     monkeypatch.setenv("HERMES_ACP_SANDBOX", "never")
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
-    return folder
+    return project
 
 
 @pytest.fixture

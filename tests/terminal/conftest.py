@@ -10,30 +10,13 @@ import uuid
 
 import pytest
 
-from tests.support.model_thread import model_thread
-
 KEY = "sk-test-0123456789"
 PATIENCE = 40.0
 
 
-@pytest.fixture(scope="module")
-def server():
-    with model_thread() as server:
-        yield server
-
-
 @pytest.fixture
-def model(server):
-    server.forget()
-    yield server
-    assert server.problems == []
-
-
-@pytest.fixture
-def project(tmp_path):
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
+def model(model_in_thread):
+    return model_in_thread
 
 
 class Tmux:

@@ -9,68 +9,22 @@ import anthropic
 import pytest
 
 from hermes_acp.agent.providers.anthropic_messages import API
-from hermes_acp.agent.providers.base import Reply, Request
+from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.sdk_errors import MAX_ERROR_BYTES
 from hermes_acp.messages import AssistantMessage, ToolCall, ToolMessage, user
 from tests.agent.providers.asking import READ_FILE, ask, serving
-from tests.fakes.anthropic_replies import BEGIN, delta, end, events, raw, refused, start
-from tests.fakes.model_server import Raw, Say, Status
+from tests.fakes.anthropic_replies import BEGIN, delta, end, events, refused, start
+from tests.fakes.model_server import Raw, Status
 
 KEY = "sk-ant-test-SECRET123"
-OVERLOADED = {"type": "overloaded_error", "message": "Overloaded"}
 HALF = (BEGIN, start(0, type="text", text=""), delta(0, "text_delta", text="some text"))
 
 
 @pytest.fixture
 def api():
     return API
-
-
-FAULTS = {
-    "a status": (Status(500), "server"),
-    "the rate limit": (refused("slow down", 429, "rate_limit_error"), "rate_limit"),
-    "overload": (refused("Overloaded", 529, "overloaded_error"), "overloaded"),
-    "a refused key": (refused("invalid x-api-key", 401, "authentication_error"), "auth"),
-    "no money": (refused("Your credit balance is too low", 400), "model_unavailable"),
-    "no such model": (refused("model: claude-9", 404, "not_found_error"), "model_unavailable"),
-    "too long a prompt": (refused("prompt is too long: 210000 tokens > 200000 maximum"), "context_overflow"),
-    "too large a request": (refused("Request exceeds the maximum size", 413, "request_too_large"), "context_overflow"),
-    "a web page": (Status(200, "<html><title>Sign in</title></html>"), "malformed"),
-    "an error as JSON with status 200": (Status(200, {"type": "error", "error": OVERLOADED}), "overloaded"),
-    "an odd JSON with status 200": (Status(200, {"ok": True}), "malformed"),
-    "no JSON with status 200": (Status(200, b"oops"), "malformed"),
-    "an error event at the start": (Say(error=OVERLOADED), "overloaded"),
-    "an error event after text": (Say("some text", error=OVERLOADED), "overloaded"),
-    "an error event of the rate limit": (Say(error={"type": "rate_limit_error", "message": "slow"}), "rate_limit"),
-    "an error event of the server": (Say(error={"type": "api_error", "message": "Internal"}), "server"),
-    "an error event that is no retry": (Say(error={"type": "invalid_request_error", "message": "no"}), "bad_request"),
-    "an error event without JSON": (Raw((b"event: error\ndata: oops\n\n",)), "malformed"),
-    "a stream cut before its end": (Say("some text", ending="cut"), "incomplete"),
-    "a reason without the last event": (raw(*HALF, end()[0]), "incomplete"),
-    "an empty stream": (Raw(()), "incomplete"),
-    "a cut in the middle of an event": (Raw((events(*HALF)[:-40],)), "malformed"),
-    "a closed connection": (Say("some text", ending="drop"), "network"),
-    "a reset": (Say("some text", ending="reset"), "network"),
-    "bad JSON": (raw(BEGIN, 'data: {"type": "content_block_start", \n\n', *end()), "malformed"),
-    "no object": (raw("data: [1]\n\n", *end()), "malformed"),
-    "very deep JSON": (raw("data: " + '{"a":' * 100_000 + "\n\n", *end()), "malformed"),
-    "silence": (Say("some text", ending="stall"), "stalled"),
-    "pings only": (Say("some text", ending="ping"), "stalled"),
-    "no answer at all": (Status(200, first_delay=60), "stalled"),
-}
-
-
-@pytest.mark.parametrize(("reply", "kind"), FAULTS.values(), ids=FAULTS.keys())
-async def test_every_fault_is_a_provider_error_of_its_kind_and_the_next_call_works(server, connect, reply, kind):
-    provider = connect(stall_timeout=0.3 if kind == "stalled" else 20)
-    server.say(reply)
-    failed = await ask(provider)
-    assert failed.error is not None
-    assert failed.error.kind == kind
-    assert failed.of(Reply) == []
-    assert (await ask(provider)).text == "Done."
 
 
 async def test_bytes_that_are_no_utf8_are_replaced(server, provider):

@@ -20,47 +20,6 @@ from tests.fakes.model_server import Call, ModelServer, Raw, Say, Status, chunk,
 
 KEY = "sk-test-SECRET123"
 STOP = chunk({}, "stop")
-OVERLOADED = {"message": "Overloaded", "type": "overloaded_error"}
-
-FAULTS = {
-    "a status": (Status(500), "server"),
-    "the rate limit": (Status(429), "rate_limit"),
-    "overload": (Status(529), "overloaded"),
-    "a refused key": (Status(401), "auth"),
-    "a web page": (Status(200, "<html><title>Sign in</title></html>"), "malformed"),
-    "a web page with an error status": (Status(502, "<html><title>502 Bad Gateway</title></html>"), "server"),
-    "an error as JSON with status 200": (Status(200, {"error": OVERLOADED}), "overloaded"),
-    "an odd JSON with status 200": (Status(200, {"ok": True}), "malformed"),
-    "no JSON with status 200": (Status(200, b"oops"), "malformed"),
-    "an error event": (Say("", error=OVERLOADED), "overloaded"),
-    "an error event after text": (Say("some text", error={"message": "slow down", "code": 429}), "rate_limit"),
-    "a named error event": (Raw((b'event: error\ndata: {"message": "internal", "type": "api_error"}\n\n',)), "server"),
-    "an error as an object": (raw({"object": "error", "message": "boom", "code": 500}), "server"),
-    "an error in a choice": (raw(chunk({}, "error")), "server"),
-    "a stream cut before its finish": (Say("some text", ending="cut"), "incomplete"),
-    "an end mark without a finish": (raw(chunk({"content": "hi"})), "incomplete"),
-    "an empty stream": (Raw(()), "incomplete"),
-    "a cut in the middle of an event": (Raw((sse(chunk({"content": "hi"}))[:-40],)), "malformed"),
-    "a closed connection": (Say("some text", ending="drop"), "network"),
-    "a reset": (Say("some text", ending="reset"), "network"),
-    "bad JSON": (raw('{"choices": [', STOP), "malformed"),
-    "no object": (raw("[1]", STOP), "malformed"),
-    "very deep JSON": (raw('{"a":' * 100_000, STOP), "malformed"),
-    "silence": (Say("some text", ending="stall"), "stalled"),
-    "keep-alives only": (Say("some text", ending="ping"), "stalled"),
-    "no answer at all": (Status(200, first_delay=60), "stalled"),
-}
-
-
-@pytest.mark.parametrize(("reply", "kind"), FAULTS.values(), ids=FAULTS.keys())
-async def test_every_fault_is_a_provider_error_of_its_kind_and_the_next_call_works(server, connect, reply, kind):
-    provider = connect(stall_timeout=0.3 if kind == "stalled" else 20)
-    server.say(reply)
-    failed = await ask(provider)
-    assert failed.error is not None
-    assert failed.error.kind == kind
-    assert failed.of(Reply) == []
-    assert (await ask(provider)).text == "Done."
 
 
 async def test_a_web_pages_title_is_the_reason(server, provider):
@@ -105,39 +64,6 @@ async def test_a_stream_that_only_fails_to_end_after_its_finish_is_whole(server,
     monkeypatch.setattr(reading, "LAST_WORDS", 0.2)
     server.say(Raw((sse(chunk({"content": "hi"}), STOP, done=False),), ending=ending))
     assert (await ask(provider)).message.text == "hi"
-
-
-async def test_a_connection_is_used_again_and_closed_at_the_end(server, provider):
-    for _ in range(3):
-        assert (await ask(provider)).text == "Done."
-    assert server.connections == 1
-    await provider.aclose()
-    assert (await ask(provider)).text == "Done."
-    assert server.connections == 2
-
-
-async def test_cancelling_the_reader_closes_the_connection_at_once(server, provider):
-    server.say(Say("some text", ending="stall"))
-    task = asyncio.create_task(ask(provider))
-    await server.until(lambda one: one.requests)
-    await asyncio.sleep(0.05)
-    started = time.perf_counter()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.perf_counter() - started < 0.05
-    await server.until(lambda one: one.aborted)
-
-
-@pytest.mark.parametrize("reply", [Say(first_delay=60), Say("a b c d", ending="ping")])
-async def test_cancelling_before_the_headers_or_amid_pings_closes_the_connection(server, provider, reply):
-    server.say(reply)
-    task = asyncio.create_task(ask(provider))
-    await server.until(lambda one: one.requests)
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    await server.until(lambda one: one.aborted)
 
 
 async def test_leaving_a_stream_early_closes_the_connection(server, provider):

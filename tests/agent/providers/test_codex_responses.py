@@ -11,22 +11,17 @@ import openai
 import pytest
 
 from hermes_acp.agent.providers import reading
-from hermes_acp.agent.providers.base import Reply, Request
+from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.codex_responses import API
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.messages import AssistantMessage, Opaque, ToolCall, ToolMessage, user
 from tests.agent.providers.asking import HELLO, READ_FILE, ask
 from tests.agent.providers.conversations import PICTURE
-from tests.fakes.model_server import Call, ModelServer, Raw, Say, Status, fail
+from tests.fakes.model_server import Call, ModelServer, Raw, Say, fail
 from tests.fakes.responses_replies import completed, event, events, raw_events
 
-OVERLOADED = {"type": "server_error", "code": "server_is_overloaded", "message": "Our servers are overloaded."}
 HI = event("output_text.delta", delta="hi", content_index=0)
-
-
-def failed(**error):
-    return {"type": "response.failed", "response": {"status": "failed", "error": error}}
 
 
 @pytest.fixture
@@ -34,77 +29,11 @@ def api():
     return API
 
 
-FAULTS = {
-    "an error event": (Say("", error=OVERLOADED), "overloaded"),
-    "an error event after text": (Say("text", error={"code": "rate_limit_exceeded", "message": "slow"}), "rate_limit"),
-    "a flat error event": (raw_events({"type": "error", "code": "server_error", "message": "boom"}), "server"),
-    "a failed response": (raw_events(HI, failed(code="server_error", message="boom")), "server"),
-    "the rate limit in a failed response": (
-        raw_events(failed(code="rate_limit_exceeded", message="Rate limit reached")),
-        "rate_limit",
-    ),
-    "too long a prompt": (
-        raw_events(failed(code="context_length_exceeded", message="Your input exceeds the context window")),
-        "context_overflow",
-    ),
-    "an unusable prompt": (raw_events(failed(code="invalid_prompt", message="flagged")), "bad_request"),
-    "a forbidden subject": (raw_events(failed(code="bio_policy", message="flagged")), "bad_request"),
-    "no money": (raw_events(failed(code="insufficient_quota", message="You exceeded your quota")), "model_unavailable"),
-    "a cancelled response": (raw_events(HI, {"type": "response.cancelled", "response": {}}), "server"),
-    "an error of another API": (Raw((b'data: {"error": {"message": "boom", "code": 500}}\n\n',)), "server"),
-    "a stream cut before its last event": (Say("some text", ending="cut"), "incomplete"),
-    "an end mark without a last event": (raw_events(HI, "[DONE]"), "incomplete"),
-    "an empty stream": (Raw(()), "incomplete"),
-    "a cut in the middle of an event": (Raw((events(HI)[:-20],)), "malformed"),
-    "a closed connection": (Say("some text", ending="drop"), "network"),
-    "a reset": (Say("some text", ending="reset"), "network"),
-    "bad JSON": (raw_events('{"type": ', completed()), "malformed"),
-    "no object": (raw_events("[1]", completed()), "malformed"),
-    "very deep JSON": (raw_events('{"a":' * 100_000, completed()), "malformed"),
-    "silence": (Say("some text", ending="stall"), "stalled"),
-    "keep-alives only": (Say("some text", ending="ping"), "stalled"),
-    "a web page": (Status(200, "<html><title>Sign in</title></html>"), "malformed"),
-    "an error as JSON with status 200": (Status(200, {"error": OVERLOADED}), "overloaded"),
-    "a failed response in one piece": (Status(200, {"status": "failed", "error": OVERLOADED}), "overloaded"),
-    "an odd JSON with status 200": (Status(200, {"ok": True}), "malformed"),
-}
-
-
-@pytest.mark.parametrize(("reply", "kind"), FAULTS.values(), ids=FAULTS.keys())
-async def test_every_fault_is_a_provider_error_of_its_kind_and_the_next_call_works(server, connect, reply, kind):
-    provider = connect(stall_timeout=0.3 if kind == "stalled" else 20)
-    server.say(reply)
-    asked = await ask(provider)
-    assert asked.error is not None
-    assert asked.error.kind == kind
-    assert asked.of(Reply) == []
-    assert (await ask(provider)).text == "Done."
-
-
 @pytest.mark.parametrize("ending", ["stall", "ping", "reset", "drop", "cut"])
 async def test_a_stream_that_only_fails_to_end_after_its_last_event_is_whole(server, provider, monkeypatch, ending):
     monkeypatch.setattr(reading, "HANG_UP", 0.05)
     server.say(Raw((events(HI, completed()),), ending=ending))
     assert (await ask(provider)).message.text == "hi"
-
-
-async def test_a_connection_is_used_again(server, provider):
-    for _ in range(3):
-        assert (await ask(provider)).text == "Done."
-    assert server.connections == 1
-
-
-async def test_cancelling_the_reader_closes_the_connection_at_once(server, provider):
-    server.say(Say("some text", ending="stall"))
-    task = asyncio.create_task(ask(provider))
-    await server.until(lambda one: one.requests)
-    await asyncio.sleep(0.05)
-    started = time.perf_counter()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert time.perf_counter() - started < 0.05
-    await server.until(lambda one: one.aborted)
 
 
 async def test_a_wrong_address_is_named(server, connect):
