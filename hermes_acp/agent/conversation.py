@@ -111,15 +111,12 @@ class Conversation:
         self.set_system("")
         self.gauge.in_vain = 0
 
-    def take_back(self, prompt: UserMessage) -> bool:
-        """Take the last turn out of what the model sees; whether it was there, beginning with this prompt."""
-        start = next((at for at in range(len(self.messages) - 1, -1, -1) if self.messages[at] == prompt), -1)
-        if start < 0 or any(isinstance(message, UserMessage) for message in self.messages[start + 1 :]):
-            return False
-        del self.messages[start:]
-        self._turn_start = start
+    def go_back_to(self, messages: Sequence[Message]) -> None:
+        """Let the model see exactly these messages, which end with a turn that is over."""
+        self.messages[:] = messages
+        self._turn_start = len(messages)
+        self.gauge.in_vain = 0
         self.journal.begin_segment(self.messages)
-        return True
 
     def forget_turn(self) -> None:
         """Take the turn out of what the model sees: a refused prompt and all after it (ACP, StopReason)."""

@@ -11,6 +11,7 @@ from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.store.changes import PastTurn
 from hermes_acp.agent.store.journal import Journal
+from hermes_acp.agent.taking_back import without_turn
 from hermes_acp.agent.undoing import Outcome, Restoring, look_at, restore
 from hermes_acp.cards import Diff, Location, ToolResult
 from hermes_acp.events import ToolFinished, ToolPrepared, ToolStarted
@@ -75,13 +76,15 @@ class Undo:
 
     def _take_back(self, turn: PastTurn) -> str:
         """Let the model see the turn no more, and say so."""
-        taken = turn.prompt is not None and self.talk.take_back(turn.prompt)
+        left = without_turn(self.talk.messages, turn)
+        if left is not None:
+            self.talk.go_back_to(left)
         self.journal.mark_undone(turn)
-        if taken:
+        if left is not None:
             return "The last turn is undone; the model does not see it any more."
         return (
-            "The last turn is undone. It stands no longer by itself in what the model sees (a summary has taken its "
-            "place, or it was left out already): that stays as it is."
+            "The last turn is undone. It stands no longer by itself in what the model sees (it was left out already): "
+            "that stays as it is."
         )
 
 

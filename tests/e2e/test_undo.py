@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from tests.e2e.test_delegate import goal_of
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, open_editor
 from tests.support.hands import Buffers
@@ -203,6 +204,38 @@ async def test_a_turn_without_changes_is_taken_out_of_the_conversation(editor, m
     assert "changed no files" in await undo(editor, session)
     await editor.prompt(session, "Third.")
     assert seen(model) == ["First.", "One.", "Third."]
+
+
+@pytest.mark.parametrize("restarted", [False, True], ids=["at once", "after a restart"])
+async def test_edits_of_subagents_are_undone_with_the_turn_they_worked_for(tmp_path, editor, project, restarted):
+    (project / "a.txt").write_text("one\n")
+    left = {
+        "first": [Say(calls=[patch("a.txt", "one", "two")]), "I have changed it."],
+        "second": [Say(calls=[write("new/b.txt", "b\n"), run("touch made-by-command")]), "I have made it."],
+        "": [
+            Say(calls=[Call("delegate_task", {"tasks": [{"goal": "first"}, {"goal": "second"}]})]),
+            Say(calls=[patch("a.txt", "two", "three")]),
+            "All done.",
+        ],
+    }
+    editor.model.script(lambda body: left[goal_of(body)].pop(0))
+    session = await editor.new_session(project)
+    assert await editor.prompt(session, "go") == "end_turn"
+    assert (project / "a.txt").read_text() == "three\n"
+    assert (project / "new" / "b.txt").read_text() == "b\n"
+    if not restarted:
+        text = await undo(editor, session)
+    else:
+        await editor.close()
+        async with open_editor(tmp_path / "home", editor.model.url) as again:
+            await again.initialize()
+            await again.request("session/load", load(session, project))
+            text = await undo(again, session)
+    assert "`a.txt`: restored" in text
+    assert "`new/b.txt`: removed" in text
+    assert "touch made-by-command" in text
+    assert (project / "a.txt").read_text() == "one\n"
+    assert sorted(project.iterdir()) == [project / "a.txt", project / "made-by-command"]
 
 
 async def test_what_a_fork_took_over_is_not_its_own_to_undo(editor, model, project):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -11,10 +12,21 @@ from hermes_acp.agent.store.codec import decode_message
 from hermes_acp.agent.store.contents import content_of, digest_of, keep_content, make_room
 from hermes_acp.agent.store.queries import known_lineage
 from hermes_acp.local.paths import decode, encode
-from hermes_acp.messages import UserMessage
+from hermes_acp.messages import Message, UserMessage
 from hermes_acp.text import clean, shorten
 
 _LONGEST_LINE = 500
+
+_BEFORE = """
+SELECT body FROM messages
+WHERE segment_id = (SELECT segment_id FROM messages WHERE seq = :first) AND seq < :first ORDER BY seq
+"""
+# A compaction within the turn begins a segment, in which the turn goes on.
+_REPLIES = """
+SELECT body FROM messages WHERE role = 'assistant' AND seq > :first
+AND turn = (SELECT turn FROM messages WHERE seq = :first)
+AND segment_id IN (SELECT id FROM segments WHERE session_id = :session)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +89,16 @@ class OldFile:
 class PastTurn:
     """The last turn that has not been undone: its row, its prompt (None: it is not among the messages any more),
     whether this window knows it, its files in the order in which they are to be restored (the one for which a folder
-    was made after those that were put into it), and the commands that may have changed others."""
+    was made after those that were put into it), and the commands that may have changed others. `before` is what the
+    model saw before the prompt, `replies` what it said in the turn."""
 
     seq: int
     prompt: UserMessage | None
     known: bool
     files: tuple[OldFile, ...]
     commands: tuple[str, ...]
+    before: tuple[Message, ...] = ()
+    replies: tuple[Message, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +184,14 @@ def read_past_turn(connection: sqlite3.Connection, session_id: str, writer: str,
     """
     row = connection.execute(
         """
-        SELECT turns.seq, writer, body FROM turns LEFT JOIN messages ON messages.seq = prompt
+        SELECT turns.seq, writer, messages.seq, body FROM turns LEFT JOIN messages ON messages.seq = prompt
         WHERE session_id = ? AND undone = 0 ORDER BY turns.seq DESC LIMIT 1
         """,
         (session_id,),
     ).fetchone()
     if row is None:
         return None
-    seq, wrote, body = row
+    seq, wrote, first, body = row
     prompt = decode_message(body) if body else None
     lines = connection.execute("SELECT DISTINCT line FROM commands_run WHERE turn_seq = ? ORDER BY seq", (seq,))
     return PastTurn(
@@ -185,6 +200,8 @@ def read_past_turn(connection: sqlite3.Connection, session_id: str, writer: str,
         seq <= opened_at or wrote == writer,
         _old_files(connection, seq),
         tuple(line for (line,) in lines),
+        _decoded(connection.execute(_BEFORE, {"first": first})),
+        _decoded(connection.execute(_REPLIES, {"first": first, "session": session_id})),
     )
 
 
@@ -201,6 +218,10 @@ def read_changes(connection: sqlite3.Connection, any_id: str) -> list[FileChange
         FileChange(turn, decode(path), "created" if held is None else "edited", bool(undone))
         for turn, path, held, undone in rows
     ]
+
+
+def _decoded(rows: Iterable[tuple[str]]) -> tuple[Message, ...]:
+    return tuple(message for (body,) in rows if (message := decode_message(body)))
 
 
 def _old_files(connection: sqlite3.Connection, turn_seq: int) -> tuple[OldFile, ...]:
