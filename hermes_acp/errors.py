@@ -62,6 +62,14 @@ class StoreError(HermesError):
     """The session store cannot be read or written now."""
 
 
+class SessionDeleted(StoreError):
+    """The session was deleted, by another program, while it is open here: nothing of it can be stored any more."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__("This session has been deleted; what is said in it is no longer kept.")
+        self.session_id = session_id
+
+
 class SessionNotFound(HermesError):
     """No session has this id, or it is not open here."""
 

@@ -30,6 +30,7 @@ class RecordedHost:
         self._open: TextDelta | ReasoningDelta | None = None
         self._due: asyncio.TimerHandle | None = None
         self._commits: set[asyncio.Task[None]] = set()
+        self._trouble = ""
 
     @property
     def audience(self) -> Host:
@@ -111,4 +112,6 @@ class RecordedHost:
         try:
             await self._journal.commit()
         except StoreError as error:
-            log.warning("The text so far could not be stored yet: %s", error)
+            if self._trouble != str(error):
+                log.warning("The text so far could not be stored: %s", error)
+            self._trouble = str(error)

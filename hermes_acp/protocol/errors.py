@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from hermes_acp.errors import CredentialsMissing, HermesError, ProviderError, SessionNotFound
+from hermes_acp.errors import CredentialsMissing, HermesError, ProviderError, SessionDeleted, SessionNotFound
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -103,6 +103,8 @@ def from_exception(error: Exception) -> RpcError:
             return from_validation(error)
         case SessionNotFound():
             return session_not_found(error.session_id)
+        case SessionDeleted():
+            return RpcError(NOT_FOUND, str(error), {"sessionId": error.session_id})
         case CredentialsMissing():
             return auth_required(str(error))
         case ProviderError():

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
-from hermes_acp.errors import SessionNotFound
+from hermes_acp.errors import SessionDeleted, SessionNotFound
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.opening import Opening, servers_of
 from hermes_acp.plugins.loading import LOADING
@@ -137,7 +138,8 @@ class Sessions:
         try:
             session.turns.cancel_all()
             await session.turns.idle()
-            await session.conversation.journal.commit()
+            with suppress(SessionDeleted):
+                await session.conversation.journal.commit()
         finally:
             await session.close()
             self._closing.pop(session.id, None)

@@ -80,7 +80,9 @@ async def test_a_summary_of_what_was_before_the_turn_stays(tmp_path, model, proj
     model.script(steps_of(patch("a.txt", "one", "two")))
     async with editor_with(tmp_path, model, 64_000, CONFIG) as editor:
         session = await editor.new_session(project)
-        await prompt(editor, session, f"Remember FACT-one. {WORDS}", "Go on.", "And on.", "/compact", "do 0 for FACT-two")
+        await prompt(
+            editor, session, f"Remember FACT-one. {WORDS}", "Go on.", "And on.", "/compact", "do 0 for FACT-two"
+        )
         await undo(editor, session)
         assert (project / "a.txt").read_text() == "one\n"
         await prompt(editor, session, "And now?")

@@ -20,7 +20,7 @@ from hermes_acp.agent.store.changes import (
 from hermes_acp.agent.store.codec import dump, encode_event, merged
 from hermes_acp.agent.store.queries import add_message, add_segment, newest_segment
 from hermes_acp.agent.store.records import Changes, StoredMessage
-from hermes_acp.errors import StoreError
+from hermes_acp.errors import SessionDeleted
 from hermes_acp.events import Event
 from hermes_acp.messages import Message, UserMessage
 from hermes_acp.text import clean
@@ -109,7 +109,7 @@ def touch_session(connection: sqlite3.Connection, session_id: str) -> None:
     """See that the session is there, with a write: an empty transaction would not make earlier ones durable."""
     done = connection.execute("UPDATE sessions SET updated_at = updated_at WHERE id = ?", (session_id,))
     if not done.rowcount:
-        raise StoreError("This session has been deleted; what is said in it is no longer kept.")
+        raise SessionDeleted(session_id)
 
 
 def write_facts(connection: sqlite3.Connection, lineage: Lineage, facts: Sequence[Fact], rows: Rows) -> Rows:

@@ -26,6 +26,7 @@ from hermes_acp.agent.store.facts import (
 )
 from hermes_acp.agent.store.records import Changes, StoredMessage
 from hermes_acp.agent.store.thread import StoreThread
+from hermes_acp.errors import SessionDeleted
 from hermes_acp.events import Event
 from hermes_acp.messages import Message
 
@@ -146,6 +147,7 @@ class Journal:
 
         Raises:
             StoreError: nothing was written; the facts stay for the next commit.
+            SessionDeleted: nothing was written, and nothing will be.
         """
         await self._thread.run(self._write, self._noted, durable)
 
@@ -157,9 +159,16 @@ class Journal:
         facts = self._pending[: max(upto - self._written, 0)]
         if not facts and not durable:
             return
-        with transaction(connection, durable):
-            touch_session(connection, self._session_id)
-            rows = write_facts(connection, self._lineage, facts, self._rows)
+        try:
+            with transaction(connection, durable):
+                touch_session(connection, self._session_id)
+                rows = write_facts(connection, self._lineage, facts, self._rows)
+        except SessionDeleted:
+            self._let_go_of(len(facts))
+            raise
         self._rows = rows
-        del self._pending[: len(facts)]
-        self._written += len(facts)
+        self._let_go_of(len(facts))
+
+    def _let_go_of(self, facts: int) -> None:
+        del self._pending[:facts]
+        self._written += facts
