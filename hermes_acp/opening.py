@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """The store that sessions come from, and the person's own folders."""
+    """The store that sessions come from, the person's own folders, and their word on what projects bring."""
 
     store: Store
     home: Home
+    trust: Trust = field(default_factory=Trust)
 
     async def workspace(self, cwd: Path, roots: tuple[Path, ...], config: Config) -> LocalWorkspace:
         """Files and commands of this machine, in the sandbox where the settings want it and it works.
@@ -77,7 +78,7 @@ class Opening:
         )
         if closing := close_open_turn(messages):
             journal.add_message(closing)
-        conversation.toolbox = AgentTools(Desk(conversation, self.store, self.home.config, agent))
+        conversation.toolbox = AgentTools(Desk(conversation, self.store, self.home.config, agent, self.trust))
         return conversation
 
     async def messages(self, session_id: str) -> list[Message]:
@@ -88,12 +89,12 @@ class Opening:
         """
         return repair(stored.message for stored in await self.store.messages(session_id))
 
-    def informed(self, agent: Agent, trust: Trust, tell: Callable[[Event], None]) -> Agent:
+    def informed(self, agent: Agent, tell: Callable[[Event], None]) -> Agent:
         """The agent with a prompt that knows what the person's folder says, and of the project's files those that are
         trusted; `tell` takes what was left out of it."""
         from hermes_acp.agent.prompt_builder import build_system_prompt
 
-        build = partial(build_system_prompt, home=self.home.config, tell=tell, admits=trust.admits)
+        build = partial(build_system_prompt, home=self.home.config, tell=tell, admits=self.trust.admits)
         return replace(agent, build_system=build)
 
 

@@ -14,7 +14,7 @@ from hermes_acp.agent.prompt.guidance import project_guidance
 from hermes_acp.agent.prompt.reading import beginning, cut
 from hermes_acp.agent.prompt.screening import screen
 from hermes_acp.agent.prompt.sections import enclosed, section
-from hermes_acp.agent.skills import Skill, find_project_skills, find_skills, index
+from hermes_acp.agent.skills import Skill, find_project_skills, index, usable_skills
 from hermes_acp.events import Notice
 from hermes_acp.text import clean, shorten, visible
 from hermes_acp.workspace import Workspace
@@ -56,13 +56,13 @@ async def build_system_prompt(
     workspace: Workspace,
     home: Path | None = None,
     tell: Tell = lambda notice: None,
-    admits: Callable[[Path], bool] = lambda path: True,
+    admits: Callable[[Path], bool] = lambda path: False,
 ) -> str:
     """The system prompt for a session in `workspace`; built once, then reused byte for byte (spec: agent loop, 7).
 
     Args:
         home: the person's own folder, which holds what the agent is to know and be like.
-        admits: whether a file of the project may instruct the agent.
+        admits: whether a file or a skill of the project may instruct the agent.
         tell: told of what was found in files and left out.
     """
     notices: list[Notice] = []
@@ -78,7 +78,7 @@ def _build(roots: tuple[Path, ...], home: Path | None, today: date, tell: Tell, 
         IDENTITY,
         section("Working with tools", TOOL_GUIDANCE),
         _memory(home, tell) if home else "",
-        _skills(home, roots, tell),
+        _skills(home, roots, tell, admits),
         _guidance(roots, tell, admits),
         _personality(home) if home else "",
         section("Environment", environment(roots, today)),
@@ -101,10 +101,11 @@ def _note(path: Path, tag: str, characters: int, tell: Tell) -> str:
     return enclosed(tag, text) if text else ""
 
 
-def _skills(home: Path | None, roots: tuple[Path, ...], tell: Tell) -> str:
-    if waiting := find_project_skills(roots):
-        tell(_not_used(waiting, home))
-    skills = index(find_skills(home))
+def _skills(home: Path | None, roots: tuple[Path, ...], tell: Tell, admits: Callable[[Path], bool]) -> str:
+    used = usable_skills(home, roots, admits)
+    if left := [skill for skill in find_project_skills(roots) if skill not in used]:
+        tell(_not_used(left))
+    skills = index(used)
     return section("Skills", _SKILLS_TEXT, enclosed("skills", skills)) if skills else ""
 
 
@@ -124,10 +125,13 @@ def _personality(home: Path) -> str:
     return section("Personality", _PERSONALITY_TEXT, enclosed("personality", shown))
 
 
-def _not_used(skills: Sequence[Skill], home: Path | None) -> Notice:
+def _not_used(skills: Sequence[Skill]) -> Notice:
     names = shorten(", ".join(skill.name for skill in skills), _NAMED)
-    place = f" To use one, copy its folder into {home / 'skills'}." if home else ""
-    return Notice("info", "The project's skills are not used", f"It brings {names}.{place}")
+    return Notice(
+        "info",
+        "Skills of the project are not used",
+        f"They were not agreed to as they are, have the name of one of yours, or are too large: {names}.",
+    )
 
 
 def _tell_left_out(path: Path, found: tuple[str, ...], tell: Tell) -> None:

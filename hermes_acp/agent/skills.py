@@ -1,9 +1,10 @@
-"""Skills: folders of the person's with a `SKILL.md`, whose instructions are loaded when they are needed."""
+"""Skills: folders with a `SKILL.md`, the person's and a project's, whose instructions are loaded when they are
+needed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from hermes_acp.agent.front_matter import Document, read_document
 from hermes_acp.agent.prompt.reading import beginning
 from hermes_acp.agent.prompt.screening import screen
 from hermes_acp.errors import ToolError
+from hermes_acp.local import paths
 from hermes_acp.text import shorten
 from hermes_acp.tools.safety.paths import is_inside, is_secret
 
@@ -65,8 +67,24 @@ def find_skills(home: Path | None) -> list[Skill]:
 
 
 def find_project_skills(roots: Sequence[Path]) -> list[Skill]:
-    """The skills that a project brings. They are instructions of others: nothing loads them unasked."""
-    return [skill for root in roots for skill in _skills_in(root / PROJECT_SKILLS)]
+    """The skills that a project brings, and that really lie in it. They are instructions of others: nothing uses one
+    before the person has agreed to its content."""
+    return [
+        skill
+        for root in roots
+        for skill in _skills_in(root / PROJECT_SKILLS)
+        if is_inside(skill.folder, (paths.real(root),))
+    ]
+
+
+def usable_skills(home: Path | None, roots: Sequence[Path], admits: Callable[[Path], bool]) -> list[Skill]:
+    """The person's own skills, and of the project's those that `admits` says the person has agreed to as they are. Of
+    two with one name the person's own."""
+    found = {skill.name: skill for skill in find_skills(home)}
+    for skill in find_project_skills(roots):
+        if skill.name not in found and admits(skill.folder):
+            found[skill.name] = skill
+    return [found[name] for name in sorted(found)]
 
 
 def pick(skills: Sequence[Skill], name: str) -> Skill:

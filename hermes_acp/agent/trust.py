@@ -1,35 +1,37 @@
-"""What a project tells agents steers nothing before the person has agreed to its very content."""
+"""What a project brings steers and starts nothing before the person has agreed to its very content."""
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hermes_acp.agent.prompt.guidance import guidance_files
-from hermes_acp.agent.providers.base import new_id
-from hermes_acp.cards import Location
-from hermes_acp.host import ApprovalRequest, Decision, Host
-from hermes_acp.local.waiting import surely
-from hermes_acp.text import visible
+from hermes_acp.host import Decision
+from hermes_acp.local import digests
+from hermes_acp.mcp.project import PROJECT_SERVERS, read_project
 
 TRUST = "trust"
-"""What stands for a tool's name in the question."""
+"""What stands for a tool's name in the question. Its `allow_always` is for good, its `allow_once` for the session."""
 
-_LARGEST = 1_000_000
-_NAMED = 20
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """Something that a project brings: where it is, the hash of its content as it is, and what the person sees of it
+    beside its path."""
+
+    path: Path
+    digest: str
+    words: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
 class Trust:
-    """The person's word on what projects bring: by path, the hash of the content that they agreed to; and the folders
+    """The person's word on what projects bring: by path, the hash of the content that they agreed to; and the places
     that they never want to be asked about.
 
     `file` keeps it; None: it is known for the session only. A file that cannot be read trusts nothing.
@@ -39,49 +41,53 @@ class Trust:
     _here: dict[str, str] = field(default_factory=dict)
     _put_off: dict[str, str] = field(default_factory=dict)
 
-    def admits(self, path: Path) -> bool:
-        """Whether the person has agreed to what the file holds now."""
-        digest = digest_of(path)
+    def agreed(self, path: Path, digest: str) -> bool:
+        """Whether the person has agreed to this content at this place."""
         return bool(digest) and digest in (self._here.get(str(path)), self.trusted().get(str(path)))
 
-    def waiting(self, roots: Sequence[Path]) -> list[Path]:
-        """The files for agents that the session would read and that nobody has decided about as they are."""
-        if not roots or str(roots[0]) in self.refused():
+    def admits(self, path: Path) -> bool:
+        """Whether the person has agreed to what is there now: a file, a folder, or a file that names servers."""
+        return self.agreed(path, digest_at(path))
+
+    def undecided(self, brought: Iterable[Brought], place: Path) -> list[Brought]:
+        """What of it the person has said nothing about as it is. `place` is where they may have said never."""
+        if str(place) in self.refused():
             return []
         return [
-            path
-            for path in guidance_files(roots)
-            if not self.admits(path) and self._put_off.get(str(path)) != digest_of(path)
+            one
+            for one in brought
+            if one.digest and not self.agreed(one.path, one.digest) and self._put_off.get(str(one.path)) != one.digest
         ]
 
-    def settle(self, files: dict[str, str], folder: Path, decision: Decision) -> None:
-        """Keep what the person said of files with these hashes.
+    def settle(self, brought: Sequence[Brought], place: Path, decision: Decision) -> None:
+        """Keep what the person said of this.
 
         Raises:
             OSError: it cannot be written.
         """
+        found = {str(one.path): one.digest for one in brought}
         match decision:
             case "allow_once":
-                self._here |= files
+                self._here |= found
             case "allow_always":
-                self._here |= files
-                self.add(files)
+                self._here |= found
+                self.add(found)
             case "reject_always":
-                self._put_off |= files
-                self._write(self.trusted(), sorted({*self.refused(), str(folder)}))
+                self._put_off |= found
+                self._write(self.trusted(), sorted({*self.refused(), str(place)}))
             case _:
-                self._put_off |= files
+                self._put_off |= found
 
-    def add(self, files: dict[str, str]) -> None:
-        """Trust these files for good, with this content."""
-        folders = {str(Path(path).parent) for path in files}
-        self._write({**self.trusted(), **files}, [folder for folder in self.refused() if folder not in folders])
+    def add(self, found: dict[str, str]) -> None:
+        """Trust what has these hashes at these paths, for good."""
+        places = {place for path in found for place in (path, *map(str, Path(path).parents))}
+        self._write({**self.trusted(), **found}, [place for place in self.refused() if place not in places])
 
     def remove(self, path: str) -> bool:
-        """Forget what was said of a file, or of all in a folder; whether there was anything."""
+        """Forget what was said of a path, or of all below it; whether there was anything."""
         below = path.rstrip("/") + "/"
         kept = {name: digest for name, digest in self.trusted().items() if name != path and not name.startswith(below)}
-        refused = [folder for folder in self.refused() if folder != path]
+        refused = [place for place in self.refused() if place != path and not place.startswith(below)]
         changed = kept != self.trusted() or refused != self.refused()
         if changed:
             self._write(kept, refused)
@@ -93,9 +99,9 @@ class Trust:
         return {str(path): str(digest) for path, digest in found.items()} if isinstance(found, dict) else {}
 
     def refused(self) -> list[str]:
-        """The folders that are never asked about."""
+        """The places that are never asked about: folders for their texts, files for the servers that they name."""
         found = self._read().get("never")
-        return [str(folder) for folder in found] if isinstance(found, list) else []
+        return [str(place) for place in found] if isinstance(found, list) else []
 
     def _read(self) -> dict[str, Any]:
         if self.file is None:
@@ -122,46 +128,8 @@ class Trust:
             raise
 
 
-def digest_of(path: Path) -> str:
-    """The hash of a file's content; "" when it cannot be read or is larger than 1 MB."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    except (OSError, ValueError):
-        return ""
-    with open(handle, "rb") as file:
-        try:
-            data = file.read(_LARGEST + 1)
-        except OSError:
-            return ""
-    return hashlib.sha256(data).hexdigest() if len(data) <= _LARGEST else ""
-
-
-async def ask_for_trust(trust: Trust, roots: tuple[Path, ...], host: Host) -> str:
-    """Ask the person once about what the session's folders bring, if there is anything new; why the answer could not
-    be kept, "" when it was."""
-    waiting = await asyncio.to_thread(trust.waiting, roots)
-    if not waiting:
-        return ""
-    files = {str(path): digest_of(path) for path in waiting}
-    answer = await host.approve(_question(waiting, trust, roots[0]))
-    try:
-        await surely(asyncio.to_thread(trust.settle, files, roots[0], answer.decision))
-    except OSError as error:
-        return f"{error.strerror or error}"
-    return ""
-
-
-def _question(files: Sequence[Path], trust: Trust, folder: Path) -> ApprovalRequest:
-    known = trust.trusted()
-    names = [f"{visible(str(path))}{' (changed)' if str(path) in known else ''}" for path in files[:_NAMED]]
-    return ApprovalRequest(
-        call_id=new_id(TRUST),
-        tool=TRUST,
-        title="Let this project's files for agents instruct the agent",
-        kind="read",
-        effect="read",
-        reason=f"They steer what the agent does, and were not agreed to as they are: {', '.join(names)}.",
-        cwd=str(folder),
-        locations=tuple(Location(str(path)) for path in files[:_NAMED]),
-        always="these files as they are",
-    )
+def digest_at(path: Path) -> str:
+    """The hash of what is at a path now; "" when there is nothing that could be agreed to."""
+    if path.name == PROJECT_SERVERS:
+        return read_project(path.parent).digest
+    return digests.of_folder(path) if path.is_dir() else digests.of_file(path)

@@ -14,6 +14,7 @@ from rich.padding import Padding
 from rich.text import Text
 from rich.theme import Theme
 
+from hermes_acp.agent.trust import TRUST
 from hermes_acp.cards import Diff, ToolResult
 from hermes_acp.events import PlanEntry, Severity
 from hermes_acp.host import ApprovalRequest
@@ -121,7 +122,7 @@ class Pen:
         elif request.command and not request.diffs:
             parts += [_block(visible(request.command)), Text(f"  in {visible(request.cwd)}", "quiet")]
         parts.append(Padding(Text(visible(request.reason), "quiet"), (0, 0, 0, 2)))
-        if request.always:
+        if request.always and request.tool != TRUST:
             parts.append(
                 Padding(Text(f"“session” and “always” mean {visible(request.always)}.", "quiet"), (0, 0, 0, 2))
             )

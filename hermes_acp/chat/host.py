@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from hermes_acp.agent.trust import TRUST
 from hermes_acp.approval_rules import Rule
 from hermes_acp.chat.live import Live
 from hermes_acp.chat.surface import Surface
@@ -39,6 +40,15 @@ MOST_DIFF_LINES = 60
 
 _DOING = {"thinking": "Thinking", "calling": "Writing a call", "executing": "Working", "compressing": "Compacting"}
 _COMMENT = "comment"
+
+_TRUST_KEYS = {"y": "session", "a": "good", "n": "no", "v": "never"}
+_OF_TRUST: Mapping[str, Decision] = {
+    "session": "allow_once",
+    "good": "allow_always",
+    "no": "reject_once",
+    "never": "reject_always",
+}
+"""What is asked about what a project brings, by key, and what it means."""
 
 log = logging.getLogger(__name__)
 
@@ -146,6 +156,9 @@ class TerminalHost:
         self.end()
 
     async def _decide(self, request: ApprovalRequest) -> Answer:
+        if request.tool == TRUST:
+            key = await self.screen.ask_key("[y]es, in this session [a]lways [n]ot now ne[v]er ", _TRUST_KEYS)
+            return Answer(_OF_TRUST[key] if key else "cancelled")
         lasting = lasting_rules(request) if self.keep and request.always else ()
         keys = {"y": "once", "n": "no", "c": _COMMENT}
         keys |= ({"s": "session"} if request.always else {}) | ({"a": "always"} if lasting else {})

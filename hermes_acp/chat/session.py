@@ -13,6 +13,7 @@ from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
 from hermes_acp.agent.loop import Agent, TurnResult, run_turn
 from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.transcript import with_ended_cards
+from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options, restore_options
 from hermes_acp.errors import CredentialsMissing
 from hermes_acp.events import Event, UserPrompted
@@ -60,6 +61,10 @@ class ChatSession:
         return self.talk.servers
 
     @property
+    def trust(self) -> Trust:
+        return self.talk.trust
+
+    @property
     def home(self) -> Path | None:
         return self.talk.setup.settings.home.config
 
@@ -97,7 +102,7 @@ class ChatSession:
     async def answer(self, message: UserMessage, typed: UserMessage) -> TurnResult:
         """Run one turn in the open session. Raises what `run_turn` raises."""
         self.talk.begin_title(typed.text)
-        await self.talk.ask_for_trust(self.host)
+        await self.talk.settle_project(self.host)
         agent = self.talk.agent()
         if not self.talk.setup.save_trajectories:
             return await run_turn(agent, self.conversation, message, self.host, typed)

@@ -1,4 +1,4 @@
-"""`hermes-acp trust`: what of projects may instruct the agent; lists it, adds to it, takes it back."""
+"""`hermes-acp trust`: what of projects may instruct the agent or be started; lists it, adds to it, takes it back."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from hermes_acp.agent.prompt.guidance import guidance_files
-from hermes_acp.agent.trust import Trust, digest_of
+from hermes_acp.agent.skills import SKILL_FILE
+from hermes_acp.agent.trust import Trust, digest_at
+from hermes_acp.agent.trusting import brought_texts
 from hermes_acp.errors import ConfigError
 from hermes_acp.local import paths
+from hermes_acp.mcp.project import PROJECT_SERVERS
 from hermes_acp.settings.homes import find_home
 from hermes_acp.text import visible
 
-_USAGE = "trust [list | add PATH | remove PATH]: PATH is a file for agents, or a project's folder"
+_USAGE = "trust [list | add PATH | remove PATH]: PATH is a file for agents, a skill, a .mcp.json, or a project's folder"
 
 
 def run(arguments: Sequence[str], name: str = "trust") -> int:
@@ -33,7 +35,7 @@ def run(arguments: Sequence[str], name: str = "trust") -> int:
 
 def _list(trust: Trust) -> int:
     for path, digest in sorted(trust.trusted().items()):
-        state = "trusted" if digest_of(Path(path)) == digest else "changed"
+        state = "trusted" if digest_at(Path(path)) == digest else "changed"
         sys.stdout.write(f"{state:<8} {visible(path)}\n")
     for folder in trust.refused():
         sys.stdout.write(f"{'never':<8} {visible(folder)}\n")
@@ -41,13 +43,19 @@ def _list(trust: Trust) -> int:
 
 
 def _add(trust: Trust, path: Path) -> int:
-    files = guidance_files((path,)) if path.is_dir() else [path]
-    found = {str(file): digest for file in files if (digest := digest_of(file))}
+    found = {str(one): digest for one in _brought(path) if (digest := digest_at(one))}
     if not found:
         return _nothing(str(path))
     trust.remove(str(path))
     trust.add(found)
     return _list(trust)
+
+
+def _brought(path: Path) -> list[Path]:
+    """What is named by a path: a file or a skill itself, or all that a project in this folder brings."""
+    if not path.is_dir() or (path / SKILL_FILE).is_file():
+        return [path]
+    return [*(one.path for one in brought_texts((path,))), path / PROJECT_SERVERS]
 
 
 def _nothing(path: str) -> int:

@@ -14,6 +14,7 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_command
 from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.errors import HermesError, StoreError
 from hermes_acp.events import TextDelta, UserPrompted
@@ -42,6 +43,9 @@ class Session(Protocol):
 
     @property
     def home(self) -> Path | None: ...
+
+    @property
+    def trust(self) -> Trust: ...
 
     @property
     def agent(self) -> Callable[[str], Agent]:
@@ -178,7 +182,7 @@ async def _memory(session: Session, argument: str) -> str:
 async def _skills(session: Session, argument: str) -> str:
     from hermes_acp.commands.reports import skills_report
 
-    return await skills_report(session.home, session.conversation.workspace.roots)
+    return await skills_report(session.home, session.conversation.workspace.roots, session.trust)
 
 
 async def _compact(session: Session, argument: str) -> str:
@@ -205,7 +209,7 @@ async def _mcp(session: Session, argument: str) -> str:
 async def _context(session: Session, argument: str) -> str:
     from hermes_acp.commands.reports import context_report
 
-    return await context_report(session.agent(session.options.model), session.conversation, session.home)
+    return await context_report(session.agent(session.options.model), session.conversation, session.home, session.trust)
 
 
 async def _reset(session: Session, argument: str) -> str:

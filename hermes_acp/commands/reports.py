@@ -11,7 +11,8 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.gauge import Gauge, Size
 from hermes_acp.agent.memory import Notebook, listed, memory_of, profile_of, size_of
 from hermes_acp.agent.prompt_builder import build_system_prompt
-from hermes_acp.agent.skills import find_project_skills, find_skills
+from hermes_acp.agent.skills import Skill, find_project_skills, usable_skills
+from hermes_acp.agent.trust import Trust
 from hermes_acp.errors import ToolError
 from hermes_acp.mcp.server import Server
 from hermes_acp.mcp.servers import Servers
@@ -30,22 +31,21 @@ async def memory_report(home: Path | None) -> str:
     return "\n\n".join([*reports, "A session is given them as they are when it begins."])
 
 
-async def skills_report(home: Path | None, roots: tuple[Path, ...]) -> str:
-    """The skills that the model may load, and those of the project, which it may not."""
-    skills, waiting = await asyncio.gather(
-        asyncio.to_thread(find_skills, home), asyncio.to_thread(find_project_skills, roots)
+async def skills_report(home: Path | None, roots: tuple[Path, ...], trust: Trust) -> str:
+    """The skills that the model may load, and those of the project that it may not."""
+    used, all_of_project = await asyncio.gather(
+        asyncio.to_thread(usable_skills, home, roots, trust.admits), asyncio.to_thread(find_project_skills, roots)
     )
-    lines = [f"- **{skill.name}** (`{skill.folder}`): {skill.description}" for skill in skills]
+    lines = [_skill(skill) for skill in used]
     lines = lines or ["There are no skills." + (f" They go into `{home / 'skills'}`." if home else "")]
-    if waiting:
-        lines += ["", "In the project, and not used:", ""]
-        lines += [f"- **{skill.name}** (`{skill.folder}`): {skill.description}" for skill in waiting]
+    if waiting := [skill for skill in all_of_project if skill not in used]:
+        lines += ["", "In the project, and not used:", "", *map(_skill, waiting)]
     return "\n".join(lines)
 
 
-async def context_report(agent: Agent, talk: Conversation, home: Path | None) -> str:
+async def context_report(agent: Agent, talk: Conversation, home: Path | None, trust: Trust) -> str:
     """A table of what fills the context of a session; before its first turn, of what will."""
-    system = talk.system or await build_system_prompt(talk.workspace, home)
+    system = talk.system or await build_system_prompt(talk.workspace, home, admits=trust.admits)
     parts = shares(system, agent.tools(talk), talk.messages)
     rows = [_row(f"{part.name}{f' ({part.count})' if part.count else ''}", part.size, talk.gauge) for part in parts]
     rows.append(_row("**Together**", total(parts), talk.gauge))
@@ -58,6 +58,10 @@ def describe_servers(servers: Servers) -> str:
     if not servers.servers:
         return "There is no MCP server. Your editor can name some, or `[mcp_servers.NAME]` in config.toml."
     return "\n".join(line for server in servers.servers for line in _about(server, servers))
+
+
+def _skill(skill: Skill) -> str:
+    return f"- **{skill.name}** (`{skill.folder}`): {skill.description}"
 
 
 def _row(name: str, size: Size, gauge: Gauge) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from hermes_acp.agent.trust import TRUST
 from hermes_acp.approval_rules import Rule
 from hermes_acp.cards import Diff
 from hermes_acp.errors import HermesError
@@ -46,6 +47,9 @@ _DECISIONS: Mapping[str, Decision] = {
     "always": "allow_always",
     "deny": "reject_once",
 }
+
+_OF_TRUST: Mapping[str, Decision] = {**_DECISIONS, "session": "allow_once"}
+"""What the answers mean for what a project brings: that is for the session, or for good."""
 
 log = logging.getLogger(__name__)
 
@@ -158,9 +162,9 @@ class CallbackHost:
         except Exception:
             log.warning("The approval_callback failed, so %s is denied", request.tool, exc_info=True)
             return Answer("unavailable", "The question could not be put.")
-        if said == "always":
+        if said == "always" and request.tool != TRUST:
             await self._keep_for_good(request)
-        return _read_answer(said)
+        return _read_answer(said, _OF_TRUST if request.tool == TRUST else _DECISIONS)
 
     async def _keep_for_good(self, request: ApprovalRequest) -> None:
         try:
@@ -257,9 +261,9 @@ def _permission(request: ApprovalRequest) -> Permission:
     )
 
 
-def _read_answer(said: Any) -> Answer:
+def _read_answer(said: Any, decisions: Mapping[str, Decision]) -> Answer:
     """What an answer means; everything but the words that were offered is a denial."""
-    decision = _DECISIONS.get(said) if isinstance(said, str) else None
+    decision = decisions.get(said) if isinstance(said, str) else None
     if decision is None:
         log.warning("The approval_callback answered neither of %s, so nothing is done", ", ".join(_DECISIONS))
         return _NOT_OFFERED

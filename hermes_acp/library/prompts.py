@@ -191,7 +191,7 @@ class _Turn:
         self.host.timeout = self.talk.approval_timeout
         prompt = await fit_prompt(self.asked.prompt)
         await self._prepare(conversation)
-        await self.talk.ask_for_trust(self.host)
+        await self.talk.settle_project(self.host)
         agent = self.talk.agent()
         self._paid = conversation.cost
         self._counted = Counted(agent.provider)

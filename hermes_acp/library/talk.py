@@ -13,11 +13,12 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
-from hermes_acp.agent.trust import Trust, ask_for_trust
+from hermes_acp.agent.trust import Trust
+from hermes_acp.agent.trusting import adopt_agreed, settle_project
 from hermes_acp.assembly import Models
 from hermes_acp.config import Config, Mode
 from hermes_acp.errors import ConfigError, SessionNotFound
-from hermes_acp.events import Event, Notice
+from hermes_acp.events import Event
 from hermes_acp.host import Host
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.source import open_models
@@ -79,19 +80,18 @@ class Talk:
         await self._equip(self.conversation, self._config)
         return self.conversation
 
-    async def ask_for_trust(self, host: Host) -> None:
-        """Ask about what the project tells agents, when the prompt that would hold it is about to be built."""
-        talk = self.conversation
-        if talk is None or talk.system:
-            return
-        if problem := await ask_for_trust(self.trust, talk.workspace.roots, host):
-            self.tell(Notice("warning", "Your answer about the project's files was not kept", problem))
+    async def settle_project(self, host: Host) -> None:
+        """Before a turn of an open conversation: ask about what the project brings, and take in the servers' tools."""
+        assert self.conversation is not None
+        assert self.servers is not None
+        for notice in await settle_project(self.trust, self.conversation, self.servers, host):
+            self.tell(notice)
 
     def agent(self) -> Agent:
         """What answers in an open conversation."""
         assert self.models is not None
         agent = self.models.agent(self.model or self.models.endpoint.model)
-        return self._opening.informed(agent, self.trust, self.tell)
+        return self._opening.informed(agent, self.tell)
 
     def begin_title(self, prompt: str) -> None:
         """Call the session by the first words of its first prompt, as long as it has no title."""
@@ -112,15 +112,13 @@ class Talk:
         return modes_of(self._config or self.setup.settings.config)
 
     async def _equip(self, conversation: Conversation, config: Config) -> None:
-        """Load the plugins and take in the MCP servers' tools: within a turn they stay the same."""
+        """Load the plugins and start the MCP servers."""
         if self.servers is None:
             for notice in (await asyncio.to_thread(LOADING)).notices():
                 self.tell(notice)
             self.servers = servers_of(conversation.workspace, config)
             self.servers.use(())
-        for notice in await self.servers.join():
-            self.tell(notice)
-        conversation.toolbox = self.servers.added_to(conversation.toolbox)
+            await adopt_agreed(self.trust, conversation.workspace.cwd, self.servers)
 
     async def aclose(self) -> None:
         """Close all of it; everything that was noted is kept."""
@@ -164,7 +162,7 @@ class Talk:
 
     @property
     def _opening(self) -> Opening:
-        return Opening(self.store, self.setup.settings.home)
+        return Opening(self.store, self.setup.settings.home, self.trust)
 
     def _mode(self, record: SessionRecord, config: Config) -> Mode:
         """The mode that was given, else the session's own, else the configured one."""

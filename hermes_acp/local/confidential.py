@@ -25,6 +25,11 @@ def keep(key: str) -> None:
         _KEYS.add(key)
 
 
+def is_kept(text: str) -> bool:
+    """Whether this is a key that is in use."""
+    return text in _KEYS
+
+
 def blotted(text: str) -> str:
     """The text without keys: those in use, and those in variables that commands do not inherit."""
     for key in sorted(_KEYS | _in_environment(), key=len, reverse=True):

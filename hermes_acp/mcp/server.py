@@ -15,6 +15,7 @@ from hermes_acp.errors import ToolError
 from hermes_acp.local.waiting import surely, within
 from hermes_acp.mcp import stdio
 from hermes_acp.mcp.hiding import without_secrets
+from hermes_acp.mcp.project import Origin
 from hermes_acp.mcp_servers import McpServer, ProgramServer
 from hermes_acp.text import clean, plain, shorten, visible
 
@@ -50,11 +51,13 @@ class Server:
     """A server from its first start to its end.
 
     The package's connections are entered and left in one task; `_own` is that task.
-    `state` and `reason` say how it is, `listed` are its tools as it last told them.
+    `state` and `reason` say how it is, `listed` are its tools as it last told them. `origin` is the project's file
+    that names it, if one does: it is started only as long as that is unchanged.
     """
 
-    def __init__(self, named: McpServer, place: Surroundings) -> None:
+    def __init__(self, named: McpServer, place: Surroundings, origin: Origin | None = None) -> None:
         self.named = named
+        self.origin = origin
         self.state: State = "starting"
         self.reason = ""
         self.listed: tuple[types.Tool, ...] = ()
@@ -160,6 +163,8 @@ class Server:
 
     async def _own(self) -> None:
         try:
+            if self.origin is not None and not await asyncio.to_thread(self.origin.unchanged):
+                raise ToolError("The project has changed what it says of it, or its program. You will be asked again.")
             if isinstance(self.named, ProgramServer):
                 stdio.check(self.named)
             client = await asyncio.to_thread(_load)

@@ -8,9 +8,11 @@ from collections.abc import Iterable, Mapping
 from hermes_acp.events import Notice
 from hermes_acp.local.waiting import surely
 from hermes_acp.mcp.names import Names
+from hermes_acp.mcp.project import ProjectServers
 from hermes_acp.mcp.server import Server, Surroundings
 from hermes_acp.mcp.tools import TOOLSET, make_tool
 from hermes_acp.mcp_servers import McpServer
+from hermes_acp.text import visible
 from hermes_acp.tools.base import Tool
 
 JOIN_SECONDS = 5.0
@@ -21,11 +23,14 @@ MOST_TOOLS = 100
 
 
 class Servers:
-    """The servers of a session, by name; `configured` are the person's own, which the editor's go before."""
+    """The servers of a session, by name; `configured` are the person's own, which the editor's go before. Those of the
+    project come last."""
 
     def __init__(self, place: Surroundings, configured: Iterable[McpServer] = ()) -> None:
         self._place = place
         self._configured = tuple(configured)
+        self._named: tuple[McpServer, ...] = ()
+        self._project = ProjectServers(place.cwd)
         self._servers: dict[str, Server] = {}
         self._names = Names()
         self._tools: dict[str, list[Tool]] = {}
@@ -52,23 +57,33 @@ class Servers:
         return self._tools.get(server.named.name, [])
 
     def use(self, named: Iterable[McpServer]) -> None:
-        """Have these servers of the editor and the person's own: start what is new, end what is not named any more.
+        """Have these servers of the editor: start what is new, end what is not named any more. Waits for none of it."""
+        self._named = tuple(named)
+        self._start_and_end()
 
-        Waits for none of it.
-        """
-        wanted = {server.name: server for server in (*self._configured, *named)}
+    def adopt(self, project: ProjectServers) -> None:
+        """Have these servers of the project, which the person has agreed to as they are, in the same way. They are
+        started as long as the project says the same of them."""
+        self._project = project
+        self._start_and_end()
+
+    def _start_and_end(self) -> None:
+        others = {server.name: server for server in (*self._configured, *self._named)}
+        origins = {server.name: self._project.origin for server in self._project.servers if server.name not in others}
+        wanted = {**{server.name: server for server in self._project.servers}, **others}
         for name, server in list(self._servers.items()):
-            if wanted.get(name) != server.named:
+            if (wanted.get(name), origins.get(name)) != (server.named, server.origin):
                 self._end(self._servers.pop(name))
         for name, one in wanted.items():
             if name not in self._servers:
-                self._servers[name] = Server(one, self._place)
+                self._servers[name] = Server(one, self._place, origins.get(name))
                 self._servers[name].start()
 
     async def join(self) -> list[Notice]:
         """Bring the tools up to date; what the person should know of it, each thing once."""
         await self.refresh()
-        return [notice for server in self._servers.values() if (notice := self._news(server))] + self._too_many()
+        news = [notice for server in self._servers.values() if (notice := self._news(server))]
+        return news + self._too_many() + self._unused()
 
     async def refresh(self) -> None:
         """Wait a little for servers that are starting, start those again that have stopped, take in what tools there
@@ -147,6 +162,14 @@ class Servers:
         self._told[""] = "too many"
         text = f"{self._left_out} more are left out; `tools` in config.toml chooses which of a server's are used."
         return [Notice("warning", f"Only {MOST_TOOLS} tools of MCP servers are used", text)]
+
+    def _unused(self) -> list[Notice]:
+        """Why the project's servers cannot be used, when that has not been said."""
+        problem, said = self._project.problem, self._told.get(str(self._project.file), "")
+        self._told[str(self._project.file)] = problem
+        if problem in ("", said):
+            return []
+        return [Notice("warning", f"The project's {self._project.file.name} is not used", visible(problem))]
 
     def _end(self, server: Server) -> None:
         task = asyncio.ensure_future(server.close())

@@ -32,7 +32,7 @@ class App:
         session.notices += self.account.notices
         if self.store.problem:
             session.notices.append(Notice("warning", "About the stored sessions", self.store.problem))
-        session.servers.use(named_servers(mcp_servers))
+        session.use_servers(named_servers(mcp_servers))
         session.appear()
         # The answer leaves with the next turn of the loop, and this is not to hold it up.
         asyncio.get_running_loop().call_soon(self.account.warm, self.sessions.offer_models)

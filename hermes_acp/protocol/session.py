@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Any
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
 from hermes_acp.agent.titles import ask_title, title_question
-from hermes_acp.agent.trust import Trust, ask_for_trust
+from hermes_acp.agent.trust import Trust
 from hermes_acp.agent.turns import Turns
 from hermes_acp.commands.builtin import find_command, find_custom, run_command
 from hermes_acp.commands.options import Options
 from hermes_acp.errors import HermesError
 from hermes_acp.events import Notice, StatusChanged
 from hermes_acp.mcp.servers import Servers
+from hermes_acp.mcp_servers import McpServer
 from hermes_acp.protocol.content import read_prompt, text_of, with_text
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
@@ -65,6 +66,7 @@ class Session:
     trust: Trust = field(default_factory=Trust)
     _known: bool = False
     _placed: bool = False
+    _adopting: asyncio.Task[None] | None = None
     _models_told: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -78,6 +80,8 @@ class Session:
         """Stop what goes on without a prompt: the search for a title, processes that commands left running."""
         self.idleness.stop()
         self.title.leave()
+        if self._adopting is not None:
+            self._adopting.cancel()
         try:
             await self.servers.close()
         finally:
@@ -103,6 +107,12 @@ class Session:
         """What new, load, resume and fork answer with."""
         self._models_told = self.options.models
         return {"modes": mode_state(self.options), "configOptions": config_options(self.options)}
+
+    def use_servers(self, named: Iterable[McpServer]) -> None:
+        """Start these MCP servers of the editor and the person's own, and those of the project that were agreed to
+        before. Waits for none of it."""
+        self.servers.use(named)
+        self._adopting = asyncio.get_running_loop().create_task(self._adopt_servers())
 
     def appear(self) -> None:
         """The editor has been told of the session: only from here on it may be sent changes."""
@@ -169,8 +179,7 @@ class Session:
         message = with_text(typed, blocks, custom.text()) if custom else typed
         self._tell_where_commands_run()
         await self.ready()
-        await self._join_servers()
-        await self._ask_for_trust()
+        await self._settle_project()
         self._show_notices()
         self.title.begin(text_of(blocks))
         agent = self.agent(self.options.model)
@@ -184,21 +193,23 @@ class Session:
             self._placed = True
             self.host.emit(StatusChanged("sandbox", self.conversation.workspace.enclosure.told))
 
-    async def _ask_for_trust(self) -> None:
-        """Ask about what the project tells agents, when the prompt that would hold it is about to be built."""
-        if self.conversation.system:
-            return
-        if problem := await ask_for_trust(self.trust, self.conversation.workspace.roots, self.host):
-            self.notices.append(Notice("warning", "Your answer about the project's files was not kept", problem))
+    async def _settle_project(self) -> None:
+        """Ask about what the project brings. Then the servers' tools are those of the turn to come: within a turn they
+        stay the same."""
+        from hermes_acp.agent.trusting import settle_project
+
+        if self._adopting is not None:
+            await asyncio.wait([self._adopting])
+        self.notices += await settle_project(self.trust, self.conversation, self.servers, self.host)
+
+    async def _adopt_servers(self) -> None:
+        from hermes_acp.agent.trusting import adopt_agreed
+
+        await adopt_agreed(self.trust, self.conversation.workspace.cwd, self.servers)
 
     async def custom_commands(self) -> list[CustomCommand]:
         """The person's own commands as they are now."""
         return await asyncio.to_thread(find_custom_commands, self.home)
-
-    async def _join_servers(self) -> None:
-        """Let the servers' tools be those of the turn to come: within a turn they stay the same."""
-        self.notices += await self.servers.join()
-        self.conversation.toolbox = self.servers.added_to(self.conversation.toolbox)
 
     def settle(self) -> None:
         """A prompt has been answered: when no other waits, there is time to find a title."""

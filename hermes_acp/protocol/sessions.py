@@ -168,8 +168,8 @@ class Sessions:
         config = self.account.config(place.cwd)
         manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
         host = EditorHost(record.id, self.peer, manner)
-        trust = Trust(self.account.home.trust_file)
-        agent, opening = partial(self._agent, config, host, trust), Opening(self.store, self.account.home)
+        opening = Opening(self.store, self.account.home, Trust(self.account.home.trust_file))
+        agent = partial(self._agent, config, host, opening)
         conversation = await opening.conversation(
             record,
             self._workspace(record.id, await opening.workspace(place.cwd, place.roots, config)),
@@ -180,7 +180,7 @@ class Sessions:
         title = Title(record.title, conversation.journal, host)
         servers = servers_of(conversation.workspace, config)
         session = Session(conversation, options, host, agent, idleness, title, servers)
-        session.trust = trust
+        session.trust = opening.trust
         session.ready = partial(self._ready, session)
         session.home = opening.home.config
         session.custom = await session.custom_commands()
@@ -208,8 +208,8 @@ class Sessions:
             session.plugins_told = True
             session.notices += (await asyncio.to_thread(LOADING)).notices()
 
-    def _agent(self, config: Config, host: EditorHost, trust: Trust, model: str) -> Agent:
-        return Opening(self.store, self.account.home).informed(self.account.agent(model, config), trust, host.emit)
+    def _agent(self, config: Config, host: EditorHost, opening: Opening, model: str) -> Agent:
+        return opening.informed(self.account.agent(model, config), host.emit)
 
 
 def _check_folders(place: Place) -> None:

@@ -5,8 +5,8 @@ from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.local.workspace import LocalWorkspace
 
 
-async def prompt(*roots, home=None, tell=lambda notice: None):
-    return await build_system_prompt(LocalWorkspace(roots[0], roots[1:]), home, tell)
+async def prompt(*roots, home=None, tell=lambda notice: None, admits=lambda path: True):
+    return await build_system_prompt(LocalWorkspace(roots[0], roots[1:]), home, tell, admits)
 
 
 def home_in(folder, **files):
@@ -40,18 +40,19 @@ async def test_the_layers_have_their_order_and_none_is_empty(tmp_path):
     ]
 
 
-async def test_skills_come_after_the_memory_and_those_of_the_project_only_as_a_notice(tmp_path):
+async def test_skills_come_after_the_memory_and_those_of_the_project_once_they_were_agreed_to(tmp_path):
     home = home_in(tmp_path, MEMORY="Uses tox.")
     for place, name in ((home / "skills", "mine"), (tmp_path / ".hermes" / "skills", "theirs")):
         (place / name).mkdir(parents=True)
         (place / name / "SKILL.md").write_text(f"---\ndescription: skill of {name}\n---\nSteps")
     told = []
-    text = await prompt(tmp_path, home=home, tell=told.append)
+    text = await prompt(tmp_path, home=home, tell=told.append, admits=lambda path: False)
     assert text.index("Uses tox.") < text.index("- mine: skill of mine") < text.index("# Environment")
     assert "theirs" not in text
     [notice] = told
     assert "theirs" in notice.text
-    assert str(home / "skills") in notice.text
+    assert "- theirs: skill of theirs" in await prompt(tmp_path, home=home, tell=told.append)
+    assert len(told) == 1
 
 
 async def test_what_it_is_built_from_gives_the_same_bytes(tmp_path):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from hermes_acp.agent.skills import find_project_skills, find_skills, index, pick
+from hermes_acp.agent.skills import find_project_skills, find_skills, index, pick, usable_skills
 from hermes_acp.errors import ToolError
 
 
@@ -114,3 +114,19 @@ def test_the_skills_of_a_project_are_found_apart(tmp_path):
     skill(tmp_path / ".hermes", "x", "Steps")
     assert find_skills(tmp_path) == []
     assert [each.name for each in find_project_skills([tmp_path])] == ["x"]
+
+
+def test_a_projects_skill_that_is_a_link_to_another_place_is_none(tmp_path):
+    place = skill(tmp_path / "private", "x", "Steps")
+    (tmp_path / "project" / ".hermes" / "skills").mkdir(parents=True)
+    (tmp_path / "project" / ".hermes" / "skills" / "x").symlink_to(place)
+    assert find_project_skills([tmp_path / "project"]) == []
+
+
+def test_a_projects_skill_is_used_once_it_was_agreed_to_and_takes_no_name_of_ones_own(tmp_path):
+    skill(tmp_path / "home", "x", "Mine")
+    for name in ("x", "y", "z"):
+        skill(tmp_path / "project" / ".hermes", name, "Theirs")
+    roots, agreed = [tmp_path / "project"], tmp_path / "project" / ".hermes" / "skills" / "y"
+    found = usable_skills(tmp_path / "home", roots, lambda path: path == agreed)
+    assert [(each.name, each.instructions()) for each in found] == [("x", "Mine"), ("y", "Theirs")]

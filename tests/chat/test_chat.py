@@ -220,3 +220,32 @@ async def test_a_file_that_is_named_goes_with_the_message(chat, model, project):
     sent = json.dumps(request.messages)
     assert "heron\\n" in sent
     assert "heron2" not in sent
+
+
+async def test_what_a_project_brings_is_asked_about_with_keys_of_its_own(chat, model, project, home):
+    """For this session, for good, not now, never; a server and a text apart."""
+    (project / "AGENTS.md").write_text("Use tabs.\n")
+    (project / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "no-such-server"}}}')
+    model.say("Hello.", "Hello again.", "Hello there.")
+    for keys, asked in (("yn", True), ("av", True), ("", False)):
+        async with chat() as typist:
+            typist.type("Hi." + ENTER)
+            for key, what in zip(keys, ("instruct the agent", '"command": "no-such-server"'), strict=asked):
+                await typist.sees(what, "[a]lways", "ne[v]er")
+                await asyncio.sleep(PAST_THE_GUARD)
+                typist.type(key)
+            await typist.sees("Hello")
+            assert "no-such-server' was not found" not in typist.shown
+    assert all("Use tabs." in str(request.messages[0]) for request in model.requests)
+    assert json.loads((home / "trust.json").read_text())["never"] == [str(project / ".mcp.json")]
+
+
+async def test_a_projects_server_starts_in_the_chat_after_a_yes(chat, model, project):
+    (project / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "no-such-server"}}}')
+    model.say("Hello.")
+    async with chat() as typist:
+        typist.type("Hi." + ENTER)
+        await typist.sees("Start the MCP servers", "ne[v]er")
+        await asyncio.sleep(PAST_THE_GUARD)
+        typist.type("y")
+        await typist.sees("MCP server x is not connected", "Hello.")

@@ -26,6 +26,18 @@ def fake(name="fake", *arguments, **env):
     return {"name": name, "command": sys.executable, "args": arguments, "env": pairs}
 
 
+def put_project_servers(project, *servers):
+    tables = {
+        server["name"]: {
+            "command": server["command"],
+            "args": server["args"],
+            "env": {pair["name"]: pair["value"] for pair in server["env"]},
+        }
+        for server in servers
+    }
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": tables}))
+
+
 def program(name, *command):
     return {"name": name, "command": command[0], "args": list(command[1:]), "env": []}
 
@@ -342,12 +354,12 @@ async def test_z4_what_was_given_in_confidence_is_in_no_log_and_no_notice(tmp_pa
 
 
 @pytest.mark.slow
-async def test_z6_a_projects_files_start_no_server(tmp_path, model, project):
+async def test_z6_a_projects_files_start_no_server_without_a_yes(tmp_path, model, project):
     file = tmp_path / "pids"
-    server = fake("evil", "--pid", file)
-    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"evil": server}}))
+    put_project_servers(project, fake("evil", "--pid", file))
     async with open_editor(tmp_path / "home", model.url) as editor:
         await editor.initialize()
+        editor.handlers["session/request_permission"] = choose("reject_once")
         session = await editor.new_session(project)
         await editor.prompt(session, "hi")
         assert not any(name.startswith("mcp__") for name in offered(model.requests[0]))
@@ -356,6 +368,64 @@ async def test_z6_a_projects_files_start_no_server(tmp_path, model, project):
             await editor.new_session(project)
         assert "a project's file may only set" in str(error.value)
     assert pids(file) == []
+
+
+async def test_z6_a_projects_server_runs_as_it_was_agreed_to_and_a_change_asks_again(tmp_path, model, project):
+    """In a later session it starts unasked, by the same bytes; a program of the project's own counts among them."""
+    asked, decisions = [], ["allow_always"]
+    file, script = tmp_path / "pids", project / "serve.py"
+    script.write_text("from tests.fakes.mcp_server import main\n\nmain()\n")
+    server = fake("own", "--pid", file)
+    put_project_servers(project, {**server, "args": ["serve.py", *server["args"][2:]]})
+    for _ in range(2):
+        async with open_editor(tmp_path / "home", model.url) as editor:
+            editor.handlers["session/request_permission"] = lambda params: (
+                asked.append(params) or choose(decisions[-1])(params)
+            )
+            await editor.initialize()
+            session = await editor.new_session(project)
+            await editor.prompt(session, "hi")
+            await all_connected(editor, session, "own")
+            await editor.prompt(session, "hi")
+            assert "mcp__own__probe_tool" in offered(model.requests[-1])
+            assert len(asked) == 1
+    assert '"serve.py"' in asked[0]["toolCall"]["content"][0]["content"]["text"]
+    decisions.append("reject_once")
+    async with open_editor(tmp_path / "home", model.url) as editor:
+        editor.handlers["session/request_permission"] = lambda params: (
+            asked.append(params) or choose(decisions[-1])(params)
+        )
+        await editor.initialize()
+        session = await editor.new_session(project)
+        await all_connected(editor, session, "own")
+        script.write_text("open('changed', 'w')\n")
+        await editor.prompt(session, "hi")
+        assert len(asked) == 2
+        assert "mcp__own__probe_tool" not in offered(model.requests[-1])
+        assert await gone(pids(file))
+    assert not (project / "changed").exists()
+
+
+@pytest.mark.slow
+async def test_z6_a_server_that_has_ended_is_not_started_again_with_another_program(tmp_path, model, project):
+    """Without a prompt in between: what the model's own command changed runs no sooner than it was asked about."""
+    file, script = tmp_path / "pids", project / "serve.py"
+    script.write_text("from tests.fakes.mcp_server import main\n\nmain()\n")
+    server = fake("own", "--pid", file)
+    put_project_servers(project, {**server, "args": ["serve.py", *server["args"][2:]]})
+    async with open_editor(tmp_path / "home", model.url) as editor:
+        await editor.initialize()
+        session = await editor.new_session(project)
+        await editor.prompt(session, "hi")
+        await all_connected(editor, session, "own")
+        script.write_text("open('changed', 'w')\n")
+        os.kill(pids(file)[0], signal.SIGKILL)
+        assert await gone(pids(file))
+        async with asyncio.timeout(20):
+            while "The project has changed what it says of it" not in editor.text(session):
+                await editor.prompt(session, "/mcp")
+                await asyncio.sleep(0.1)
+    assert not (project / "changed").exists()
 
 
 @pytest.mark.slow

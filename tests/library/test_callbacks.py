@@ -1,6 +1,7 @@
 """The nine callbacks over real HTTP: what each is told, in which order, and what harms no turn."""
 
 import asyncio
+import json
 import logging
 import threading
 import time
@@ -266,3 +267,30 @@ def test_a_question_cannot_be_answered_by_asking_the_same_agent(make, model, cap
     model.say(Say(calls=[Call("terminal", {"command": "touch made"})]), "Not done.")
     assert agent.chat("Go.") == "Not done."
     assert "cannot ask its own agent" in caplog.text
+
+
+@pytest.mark.parametrize(("answer", "read", "kept"), [("session", True, 0), ("always", True, 1), ("deny", False, 0)])
+def test_what_a_project_brings_is_asked_of_the_program_and_kept_only_for_good(
+    make, model, project, tmp_path, answer, read, kept
+):
+    (project / "AGENTS.md").write_text("Use tabs.\n")
+    (project / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "sh", "args": ["-c", "touch started"]}}}')
+    asked = []
+    agent = make(approval_callback=lambda request: asked.append(request) or answer)
+    agent.chat("Go.")
+    agent.chat("Go on.")
+    assert [request.tool for request in asked] == ["trust", "trust"]
+    assert '"touch started"' in asked[1].reason
+    assert ("Use tabs." in str(model.requests[0].messages[0])) is read
+    assert (project / "started").exists() is read
+    file = tmp_path / "home" / "trust.json"
+    assert (len(json.loads(file.read_text())["trusted"]) if file.exists() else 0) == 2 * kept
+    assert not (tmp_path / "home" / "config.toml").exists()
+
+
+def test_without_anybody_to_ask_a_project_neither_steers_nor_starts_anything(make, model, project):
+    (project / "AGENTS.md").write_text("Use tabs.\n")
+    (project / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "sh", "args": ["-c", "touch started"]}}}')
+    make(on_ask="deny").chat("Go.")
+    assert "Use tabs." not in str(model.requests[0].messages)
+    assert not (project / "started").exists()

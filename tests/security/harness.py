@@ -118,6 +118,13 @@ async def staged(row: dict[str, Any], root: Path, model: Any, **env: str):
     """A stage for a row; when it is left, nothing of the agent is left either."""
     world = World(root)
     world.build(row["setup"])
+    async with staged_in(row, world, model, **env) as stage:
+        yield stage
+
+
+@asynccontextmanager
+async def staged_in(row: dict[str, Any], world: World, model: Any, **env: str):
+    """A stage in a world that is there already."""
     env = {"PATH": f"{world.bin}:{os.environ['PATH']}", "HERMES_ACP_SANDBOX": _sandbox(row), **env}
     async with open_editor(world.home, model.url, cwd=world.ws, **env) as editor:
         await editor.initialize()

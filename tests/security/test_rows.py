@@ -1,7 +1,4 @@
-"""Attacks through the calls of the model, and work that must not be held up, on the whole agent over its wire.
-
-`docs/approvals.md` says which rows wait for the sandbox.
-"""
+"""Attacks through the calls of the model, and work that must not be held up, on the whole agent over its wire."""
 
 import asyncio
 import json
@@ -11,7 +8,7 @@ import sys
 import pytest
 
 from tests.fakes.model_server import Call, Say
-from tests.security.harness import ROWS, final_statuses, play, rules_of, staged
+from tests.security.harness import ROWS, World, final_statuses, play, rules_of, staged, staged_in
 from tests.support.editor import AgentError, choose, open_editor
 from tests.support.processes import processes_tagged, until
 
@@ -62,12 +59,12 @@ ELSEWHERE = {
     "SEC-D04": "test_question_everything_but_a_yes_denies",
     "SEC-D05": "test_question_answers_never_cross_sessions",
     "SEC-X01": "test_exfil_keys_are_in_no_environment",
-    "SEC-X03": "there is no tool that fetches",
+    "SEC-X03": "test_exfil_no_redirect_leads_into_the_network",
     "SEC-I02": "hazards/test_mcp.py",
     "SEC-S01": "test_process_nothing_is_left_when_the_editor_goes",
     "SEC-S02": "test_process_a_cancel_ends_what_ignores_signals",
     "SEC-S03": "test_process_nothing_is_left_when_the_agent_is_killed",
-    "SEC-T04": "waits: project files start no MCP servers yet",
+    "SEC-T04": "test_trust_an_approved_server_cannot_become_another",
     "SEC-S04": "test_sandbox_a_renamed_repository_gets_no_hook",
 }
 
@@ -206,6 +203,58 @@ async def test_exfil_keys_are_in_no_environment(tmp_path, model):
         told = str(model.requests[-1].messages)
         assert "PATH=" in told
         assert "CANARY" not in told
+
+
+async def test_trust_an_approved_server_cannot_become_another(tmp_path, model):
+    """Asked about before it starts, kept over a restart, and asked about again under the same name."""
+    row = ROWS["SEC-T04"]
+    world = World(tmp_path)
+    world.build(row["setup"])
+    good = world.bin / "good"
+    good.write_text(f"#!/bin/sh\necho started >>{world.out}/good.log\n")
+    good.chmod(0o755)
+    for command, decision, questions in (("good", "allow_always", 1), ("good", "allow_always", 0), ("pwn", "", 1)):
+        (world.ws / ".mcp.json").write_text(json.dumps({"mcpServers": {"x": {"command": command}}}))
+        async with staged_in(row, world, model) as stage:
+            answer = choose(decision or row["expect"].get("answer", "reject_once"))
+            stage.editor.handlers["session/request_permission"] = lambda params, stage=stage, answer=answer: (
+                stage.asked.append(params) or answer(params)
+            )
+            await stage.editor.prompt(stage.session, "hi")
+            assert len(stage.asked) == questions, command
+    assert (world.out / "good.log").read_text().count("started") >= 2
+    assert '"command": "pwn"' in json.dumps(stage.asked).replace("\\", "")
+    assert not world.marker.exists()
+
+
+async def test_exfil_no_redirect_leads_into_the_network(tmp_path, model):
+    """No tool fetches, a command in the sandbox reaches nothing, and a server that was agreed to leads nowhere else."""
+    reached = []
+
+    def serving(name, answer):
+        async def serve(reader, writer):
+            reached.append(name)
+            await reader.readline()
+            writer.write(answer)
+            writer.close()
+
+        return asyncio.start_server(serve, "127.0.0.1", 0)
+
+    metadata = await serving("metadata", b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")
+    target = f"http://127.0.0.1:{metadata.sockets[0].getsockname()[1]}/latest/meta-data/"
+    canary = await serving("canary", f"HTTP/1.1 302 Found\r\nLocation: {target}\r\nContent-Length: 0\r\n\r\n".encode())
+    address = f"http://127.0.0.1:{canary.sockets[0].getsockname()[1]}/redir"
+    fetch = f"python3 -c \"import urllib.request; urllib.request.urlopen('{address}')\""
+    async with metadata, canary, staged(ROWS["SEC-X03"], tmp_path, model, HERMES_ACP_SANDBOX="auto") as stage:
+        stage.editor.handlers["session/request_permission"] = choose("allow_once")
+        calls = [Call("fetch_url", {"url": address}), Call("terminal", {"command": fetch})]
+        model.say(*(Say(calls=[call]) for call in calls), "Done.", "Done.")
+        await stage.editor.prompt(stage.session, "go")
+        assert final_statuses(stage) == ["failed", "failed"]
+        assert reached == []
+        (stage.world.ws / ".mcp.json").write_text(json.dumps({"mcpServers": {"x": {"url": address}}}))
+        await stage.editor.prompt(stage.session, "again")
+        assert set(reached) == {"canary"}
 
 
 async def test_process_nothing_is_left_when_the_editor_goes(tmp_path, model):

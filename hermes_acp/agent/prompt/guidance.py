@@ -31,7 +31,7 @@ def guidance_files(roots: Sequence[Path]) -> list[Path]:
     return [path for path, top in dict.fromkeys(_candidates(roots)) if read_within(path, top, FILE_CHARACTERS).strip()]
 
 
-def project_guidance(roots: Sequence[Path], admits: Callable[[Path], bool] = lambda path: True) -> list[Guidance]:
+def project_guidance(roots: Sequence[Path], admits: Callable[[Path], bool]) -> list[Guidance]:
     """The files for agents of each root and of the folders above it in its repository, nearest first.
 
     Args:

@@ -6,7 +6,7 @@ from hermes_acp.agent.prompt.guidance import FILE_CHARACTERS, TOTAL_CHARACTERS, 
 
 
 def texts(*roots):
-    return [file.text for file in project_guidance(roots)]
+    return [file.text for file in project_guidance(roots, lambda path: True)]
 
 
 def put(folder, **files):
@@ -44,7 +44,7 @@ def test_each_file_and_all_together_are_capped(tmp_path):
     for name in "abcd":
         put(folder, agents=name * 100_000)
         folder = folder / name
-    files = project_guidance([put(folder)])
+    files = project_guidance([put(folder)], lambda path: True)
     assert [file.text[:1] for file in files] == ["d", "c"]
     assert all(len(file.text) < FILE_CHARACTERS + 100 for file in files)
     assert all("There is more of it: read AGENTS.md." in file.text for file in files)
