@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import model, project
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import ROOT, choose, open_editor
 
-__all__ = ["model", "project"]
 
 pytestmark = pytest.mark.slow
 
