@@ -66,7 +66,9 @@ class Models:
         Raises:
             ConfigError: the endpoint's API mode is not supported, or its key is still in the keyring.
         """
-        return replace(self._built().agent(self._chain(model)), model=self._known(model))
+        chain = self._chain(model)
+        known = {choice.label: self._known(choice.label) for choice in chain}
+        return replace(self._built().agent(chain), model=known[model], reserves=known)
 
     def warm(self, listed: Callable[[], None]) -> None:
         """Load what the first prompt will need, then ask for the list of models, without waiting for it.
@@ -101,7 +103,8 @@ class Models:
         from hermes_acp.agent.model_table import known_model
 
         if (reserve := self._reserves.get(model)) and model not in self._listed:
-            return known_model(reserve.endpoint.model, reserve.endpoint.base_url)
+            known = known_model(reserve.endpoint.model, reserve.endpoint.base_url)
+            return replace(known, window=reserve.endpoint.context_window or known.window)
         known = known_model(model, self.endpoint.base_url)
         told = self._listed[model].window if model in self._listed else 0
         own = self.endpoint.context_window if model == self.endpoint.model else 0

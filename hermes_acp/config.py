@@ -326,6 +326,7 @@ _ENTRY: Checks = {
     "base_url": address,
     "api_mode": partial(choice, choices=API_MODES),
     "api_key_env": variable,
+    "context_window": partial(count, least=0),
 }
 """A model in a list of reserves, or of a side task."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from hermes_acp.agent.model_table import known_model
 from hermes_acp.agent.providers.apis import api_of
 from hermes_acp.agent.providers.base import Provider
 from hermes_acp.agent.providers.continued import Continued
@@ -13,6 +14,7 @@ from hermes_acp.agent.providers.described import Describe
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.fallback import Fallback, Link
 from hermes_acp.agent.providers.keychain import Keychain, ReadKey
+from hermes_acp.agent.providers.priced import Priced
 from hermes_acp.agent.providers.refreshing import Refreshing
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.retry import Backoff, Retrying
@@ -67,7 +69,9 @@ class Connections:
             from hermes_acp.agent.providers.demo import Demo
 
             return Demo()
-        return Continued(Retrying(self.client(endpoint), backoff))
+        provider = Continued(Retrying(self.client(endpoint), backoff))
+        prices = known_model(endpoint.model, endpoint.base_url).prices
+        return Priced(provider, prices) if prices else provider
 
     def _connect(self, place: ModelEndpoint) -> Refreshing:
         api, describe = api_of(place.api_mode), self.describe

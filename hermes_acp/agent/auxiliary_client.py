@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass
 
 from hermes_acp.agent.providers.answers import answer_of
-from hermes_acp.agent.providers.base import Provider, Request
+from hermes_acp.agent.providers.base import Pay, Provider, Request, free
 from hermes_acp.config import SideTask
 from hermes_acp.errors import ProviderError
 from hermes_acp.messages import UserMessage, user
@@ -17,10 +17,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AuxiliaryClient:
-    """What answers the questions of one side task: `provider` is its chain, or the session's own model."""
+    """What answers the questions of one side task: `provider` is its chain, or the session's own model. `pay` counts
+    what the answers cost."""
 
     task: SideTask
     provider: Provider
+    pay: Pay = free
 
     async def ask(self, question: str | UserMessage, system: str = "", seconds: float | None = None) -> str:
         """The text of the answer.
@@ -36,9 +38,11 @@ class AuxiliaryClient:
         message = user(question) if isinstance(question, str) else question
         try:
             async with asyncio.timeout(seconds):
-                return await answer_of(self.provider, Request(system, [message]))
+                reply = await answer_of(self.provider, Request(system, [message]))
         except TimeoutError:
             raise ProviderError(f"The {self.task} model has not answered in time.", kind="stalled") from None
+        self.pay(reply)
+        return reply.message.text
 
     async def try_to_ask(self, question: str | UserMessage, system: str = "", seconds: float | None = 60.0) -> str:
         """As `ask`; "" when there is no answer, which only the log tells: no turn fails by a side task."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hermes_acp.agent.gauge import Gauge
 from hermes_acp.agent.history import close_open_turn
-from hermes_acp.agent.providers.base import Usage
+from hermes_acp.agent.providers.base import Reply, Usage
 from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.records import now
 from hermes_acp.events import Event, ModelSwitched
@@ -53,6 +53,11 @@ class Conversation:
         self.delegated += usage
         self.delegated_cost += cost or 0.0
         self.spend(cost)
+
+    def pay(self, reply: Reply) -> None:
+        """Add what a reply cost that somebody was asked for beside a turn."""
+        if reply.usage is not None:
+            self.spend(reply.cost)
 
     def spend(self, cost: float | None) -> None:
         """Add what a model call cost; one of unknown price makes the sum unknown."""

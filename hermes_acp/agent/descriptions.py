@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from hashlib import sha256
 
 from hermes_acp.agent.auxiliary_client import AuxiliaryClient
+from hermes_acp.agent.providers.base import Pay
 from hermes_acp.messages import Image, Text, UserMessage
 from hermes_acp.text import clean, head_and_tail
 
@@ -37,17 +39,17 @@ class Descriptions:
         self._failed: dict[str, float] = {}
         self._asking: dict[str, asyncio.Lock] = {}
 
-    async def of(self, picture: Image) -> str:
-        """What a picture shows, "" when the model cannot say; the log tells why."""
+    async def of(self, picture: Image, pay: Pay) -> str:
+        """What a picture shows, "" when the model cannot say; the log tells why. `pay` counts what asking costs."""
         name = sha256(f"{picture.mime_type}\n{picture.data}".encode()).hexdigest()
         async with self._asking.setdefault(name, asyncio.Lock()):
             if name not in self._words and time.monotonic() >= self._failed.get(name, 0.0):
-                self._keep(name, await self._ask(picture))
+                self._keep(name, await self._ask(picture, pay))
             return self._words.get(name, "")
 
-    async def _ask(self, picture: Image) -> str:
+    async def _ask(self, picture: Image, pay: Pay) -> str:
         question = UserMessage((Text(_QUESTION), picture))
-        answer = await self._client.try_to_ask(question, _SYSTEM, PATIENCE)
+        answer = await replace(self._client, pay=pay).try_to_ask(question, _SYSTEM, PATIENCE)
         return head_and_tail(clean(answer).strip(), _CHARACTERS)
 
     def _keep(self, name: str, words: str) -> None:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from hermes_acp.agent.auxiliary_client import AuxiliaryClient
-from hermes_acp.agent.compacting import Compactor
 from hermes_acp.agent.context_compressor import ContextCompressor
 from hermes_acp.agent.context_engine import ContextEngine
 from hermes_acp.agent.conversation import Conversation, Toolbox
@@ -16,7 +15,7 @@ from hermes_acp.agent.execution import CANCELLED, Step
 from hermes_acp.agent.history import without_blank_parts
 from hermes_acp.agent.model_calls import ModelCalls
 from hermes_acp.agent.model_table import UNKNOWN, KnownModel
-from hermes_acp.agent.providers.base import Provider, Reply, Usage, new_id
+from hermes_acp.agent.providers.base import Pay, Provider, Reply, Usage, free, new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.config import SideTask
 from hermes_acp.errors import ProviderError
@@ -39,9 +38,6 @@ _BUDGET_USED = (
     "What this turn may use is used up: {}. Do not call tools. "
     "Summarise for the user what was done, what was found and what is left to do."
 )
-_SUMMARISER = (
-    "You summarise conversations between a user and a coding agent, completely and without inventing anything."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +46,9 @@ class Agent:
 
     `build_system` makes the system prompt of a session; `max_calls` are model calls a turn, `max_subagent_calls` those
     of each subagent, and `max_cost` is what a turn may cost in US dollars, where prices are known (0: no limit);
-    `model` is what is known of the model; `titles`: whether the model is asked what to call a session; `hooks` have a
-    say in tool calls. `sides` are the models of side tasks that have their own.
+    `model` is what is known of the model, and `reserves`, by their labels, of those that may answer in its place;
+    `titles`: whether the model is asked what to call a session; `hooks` have a say in tool calls. `sides` are the
+    models of side tasks that have their own.
     """
 
     provider: Provider
@@ -62,21 +59,22 @@ class Agent:
     max_cost: float = 0.0
     max_subagent_calls: int = 50
     model: KnownModel = UNKNOWN
+    reserves: Mapping[str, KnownModel] = field(default_factory=dict)
     titles: bool = False
     hooks: Hooks = field(default_factory=NoHooks)
     sides: Mapping[SideTask, Provider] = field(default_factory=dict)
 
-    def side(self, task: SideTask) -> AuxiliaryClient:
-        """What answers the questions of a side task: its own models, else the session's."""
-        return AuxiliaryClient(task, self.sides.get(task, self.provider))
+    def side(self, task: SideTask, pay: Pay = free) -> AuxiliaryClient:
+        """What answers the questions of a side task: its own models, else the session's. `pay` counts what it costs."""
+        return AuxiliaryClient(task, self.sides.get(task, self.provider), pay)
 
-    async def summarise(self, question: str) -> str:
-        """The answer of the model that makes summaries.
+    def window(self, talk: Conversation) -> int:
+        """The window of the model that answers in a conversation now, in tokens; 0 when it is not known."""
+        return talk.gauge.window(self.answering(talk), self.reserves.get(talk.answering, self.model).window)
 
-        Raises:
-            ProviderError: it gave none.
-        """
-        return await self.side("compression").ask(question, _SUMMARISER)
+    def answering(self, talk: Conversation) -> str:
+        """The model that answers in a conversation now."""
+        return talk.answering or self.provider.model
 
     def every_tool(self, talk: Conversation) -> Toolbox:
         """The tools of a conversation: the agent's and the session's own."""
@@ -140,7 +138,7 @@ async def compact(agent: Agent, talk: Conversation, host: Host, focus: str = "")
 
 
 def _model_calls(agent: Agent, talk: Conversation, host: RecordedHost) -> ModelCalls:
-    return ModelCalls(agent, talk, host, Compactor(agent.engine, talk, host, agent.summarise))
+    return ModelCalls(agent, talk, host)
 
 
 async def _close(talk: Conversation, stage: RecordedHost) -> None:

@@ -23,22 +23,30 @@ if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent
 
 _DELTAS_BETWEEN_WAITS = 64
+_SUMMARISER = (
+    "You summarise conversations between a user and a coding agent, completely and without inventing anything."
+)
 
 
 @dataclass(slots=True)
 class ModelCalls:
     """Asks the model of `agent` for a conversation.
 
-    `count`, `usage` and `cost` (US dollars, of calls whose price is known) are those of the turn so far.
+    `count` and `usage` are those of the turn so far; `cost` too, in US dollars, of calls whose price is known, with
+    those of its side tasks.
     """
 
     agent: Agent
     talk: Conversation
     host: RecordedHost
-    compactor: Compactor
     count: int = 0
     usage: Usage = field(default_factory=Usage)
     cost: float = 0.0
+
+    @property
+    def compactor(self) -> Compactor:
+        """Compacts the conversation; its summaries are paid for like the turn's own calls."""
+        return Compactor(self.agent.engine, self.talk, self.host, self._summarise)
 
     def used_up(self) -> str:
         """What the turn may use and has used; "" as long as it may go on."""
@@ -70,7 +78,7 @@ class ModelCalls:
                     raise
                 await self.compactor.after_refusal(self.room(), error)
             else:
-                self._note(request, reply.usage)
+                self._note(request, reply)
                 return reply
 
     async def turn_ended(self) -> None:
@@ -79,10 +87,21 @@ class ModelCalls:
 
     def room(self) -> Room:
         """What the conversation has to fit into now."""
-        gauge, model = self.talk.gauge, self.agent.provider.model
         around = Size(len(self.talk.system)) + size_of_tools(self._schemas())
-        window = gauge.window(model, self.agent.model.window or CAREFUL_WINDOW)
-        return Room(model, window, gauge.tokens(around))
+        window = self.agent.window(self.talk) or CAREFUL_WINDOW
+        return Room(self.agent.answering(self.talk), window, self.talk.gauge.tokens(around))
+
+    def pay(self, reply: Reply) -> None:
+        """Count what a reply has cost, of the model itself or of a side task."""
+        if reply.usage is None:
+            return
+        if reply.cost is None and self.agent.max_cost and self.talk.cost is not None:
+            self.host.emit(_unknown_price(reply.model or self.agent.answering(self.talk)))
+        self.cost += reply.cost or 0.0
+        self.talk.spend(reply.cost)
+
+    async def _summarise(self, question: str) -> str:
+        return await self.agent.side("compression", self.pay).ask(question, _SUMMARISER)
 
     def _request(self, notes: tuple[str, ...], tool_choice: Literal["auto", "none"]) -> Request:
         return Request(
@@ -93,14 +112,14 @@ class ModelCalls:
             tool_choice=tool_choice,
             thought_level=self.talk.thought_level,
             answering=self.talk.answering,
+            pay=self.pay,
         )
 
     def _notes(self) -> tuple[str, ...]:
         """What the model is told of the calls and the window that are used up before this call."""
         room, gauge = self.room(), self.talk.gauge
         used = room.around + gauge.tokens(size_of_messages(self.talk.messages))
-        window = gauge.window(room.model, self.agent.model.window)
-        return notes_for(self.count - 1, self.agent.max_calls, used, window)
+        return notes_for(self.count - 1, self.agent.max_calls, used, self.agent.window(self.talk))
 
     def _schemas(self) -> list[dict[str, object]]:
         return [tool.schema() for tool in self.agent.tools(self.talk).values()]
@@ -134,17 +153,13 @@ class ModelCalls:
                     self.host.emit(delta)
         raise ProviderError("The stream ended without a reply.", kind="incomplete")
 
-    def _note(self, request: Request, usage: Usage | None) -> None:
-        if usage is None:
+    def _note(self, request: Request, reply: Reply) -> None:
+        self.pay(reply)
+        if (usage := reply.usage) is None:
             return
         self.usage += usage
         self.talk.gauge.learn(request, usage)
-        cost = self.agent.model.cost(usage)
-        if cost is None and self.agent.max_cost and self.talk.cost is not None:
-            self.host.emit(_unknown_price(self.agent.provider.model))
-        self.cost += cost or 0.0
-        self.talk.spend(cost)
-        if window := self.talk.gauge.window(self.agent.provider.model, self.agent.model.window):
+        if window := self.agent.window(self.talk):
             self.host.emit(UsageChanged(usage.input + usage.output, window, self.talk.cost))
 
 

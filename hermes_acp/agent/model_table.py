@@ -56,10 +56,6 @@ class KnownModel:
     window: int = 0
     prices: Prices | None = None
 
-    def cost(self, usage: Usage) -> float | None:
-        """US dollars of one model call; None when the prices are not known."""
-        return None if self.prices is None else self.prices.cost(usage)
-
 
 UNKNOWN = KnownModel()
 

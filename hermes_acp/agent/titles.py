@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from hermes_acp.agent.providers.base import Provider, Request
+from hermes_acp.agent.providers.base import Pay, Provider, Reply, Request, free
 from hermes_acp.events import StatusChanged, TextDelta
 from hermes_acp.messages import AssistantMessage, Message, UserMessage, user
 from hermes_acp.text import clean, head_and_tail, plain, shorten
@@ -51,8 +51,8 @@ def title_question(messages: Sequence[Message]) -> str:
     )
 
 
-async def ask_title(provider: Provider, question: str) -> str:
-    """The title that the model gives, "" when it gives none. One request, not tried again.
+async def ask_title(provider: Provider, question: str, pay: Pay = free) -> str:
+    """The title that the model gives, "" when it gives none. One request, not tried again; `pay` counts what it costs.
 
     Raises:
         ProviderError: the model could not be asked.
@@ -64,6 +64,8 @@ async def ask_title(provider: Provider, question: str) -> str:
                 break  # It failed, and would be tried again.
             if isinstance(delta, TextDelta):
                 text += delta.text
+            if isinstance(delta, Reply):
+                pay(delta)
             if len(text) > _ENOUGH or "\n" in text.lstrip():
                 break
     return as_title(text)

@@ -50,7 +50,7 @@ async def context_report(agent: Agent, talk: Conversation, home: Path | None, tr
     rows = [_row(f"{part.name}{f' ({part.count})' if part.count else ''}", part.size, talk.gauge) for part in parts]
     rows.append(_row("**Together**", total(parts), talk.gauge))
     head = ["| | characters | tokens, about |", "|---|---:|---:|"]
-    return "\n".join([*head, *rows, "", _of_window(total(parts), agent, talk.gauge)])
+    return "\n".join([*head, *rows, "", _of_window(talk.gauge.tokens(total(parts)), agent.window(talk))])
 
 
 def describe_servers(servers: Servers) -> str:
@@ -69,11 +69,10 @@ def _row(name: str, size: Size, gauge: Gauge) -> str:
     return f"| {name} | {size.characters:,}{pictures} | {gauge.tokens(size):,} |"
 
 
-def _of_window(size: Size, agent: Agent, gauge: Gauge) -> str:
-    window = gauge.window(agent.provider.model, agent.model.window)
+def _of_window(used: int, window: int) -> str:
     if not window:
         return "How much the model can hold is not known; `model.context_window` in the settings says it."
-    return f"The model can hold {window:,} tokens; {100 * gauge.tokens(size) / window:.1f} % are used."
+    return f"The model can hold {window:,} tokens; {100 * used / window:.1f} % are used."
 
 
 def _notebook(notebook: Notebook) -> str:

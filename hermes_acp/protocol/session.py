@@ -219,7 +219,9 @@ class Session:
 
     async def _ask_title(self, question: str) -> str:
         agent = self.agent(self.options.model)
-        return await ask_title(agent.side("title").provider, question) if agent.titles else ""
+        if not agent.titles:
+            return ""
+        return await ask_title(agent.side("title").provider, question, self.conversation.pay)
 
     def _show_notices(self) -> None:
         for notice in self.notices:

@@ -123,7 +123,7 @@ def _beside(primary: ModelEndpoint, config: ModelConfig) -> ModelEndpoint:
         model=config.name or primary.model,
         base_url=config.base_url,
         api_mode=api_mode_of(config.api_mode, config.provider, config.base_url),
-        context_window=0,
+        context_window=config.context_window,
         sees_images=True,
     )
 

@@ -6,6 +6,7 @@ import pytest
 
 from hermes_acp.agent.auxiliary_client import AuxiliaryClient
 from hermes_acp.agent.descriptions import Descriptions
+from hermes_acp.agent.providers.base import free
 from hermes_acp.agent.providers.cooldown import Cooldown
 from hermes_acp.agent.providers.described import described
 from hermes_acp.agent.providers.fallback import Fallback, Link
@@ -55,21 +56,21 @@ async def test_an_answer_that_does_not_come_in_time_is_none(caplog):
 async def test_a_picture_is_described_once_however_many_ask():
     auxiliary, model = client(AssistantMessage(" A red square. "), AssistantMessage("A blue one."), delay=0.01)
     descriptions = Descriptions(auxiliary)
-    assert set(await asyncio.gather(*(descriptions.of(picture()) for _ in range(10)))) == {"A red square."}
-    assert await descriptions.of(picture("blue")) == "A blue one."
-    assert await descriptions.of(picture()) == "A red square."
+    assert set(await asyncio.gather(*(descriptions.of(picture(), free) for _ in range(10)))) == {"A red square."}
+    assert await descriptions.of(picture("blue"), free) == "A blue one."
+    assert await descriptions.of(picture(), free) == "A red square."
     assert len(model.requests) == 2
 
 
 async def test_one_that_could_not_be_described_is_left_alone_for_a_while():
     auxiliary, model = client(FAILED, AssistantMessage("late"))
     descriptions = Descriptions(auxiliary)
-    assert [await descriptions.of(picture()) for _ in range(3)] == ["", "", ""]
+    assert [await descriptions.of(picture(), free) for _ in range(3)] == ["", "", ""]
     assert len(model.requests) == 1
 
 
 async def test_words_stand_in_the_place_of_pictures_and_those_without_stay():
-    async def describe(image):
+    async def describe(image, pay):
         return "red" if image == picture() else ""
 
     other = picture("blue")
@@ -89,7 +90,7 @@ async def test_words_stand_in_the_place_of_pictures_and_those_without_stay():
 async def test_only_the_newest_pictures_are_described():
     seen = []
 
-    async def describe(image):
+    async def describe(image, pay):
         seen.append(image.data)
         return "words"
 

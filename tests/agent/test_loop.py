@@ -7,8 +7,9 @@ import pytest
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import INTERRUPTED, find_disorder
 from hermes_acp.agent.loop import Agent, run_turn
-from hermes_acp.agent.model_table import KnownModel, Prices
+from hermes_acp.agent.model_table import Prices
 from hermes_acp.agent.providers.base import Reply, Usage
+from hermes_acp.agent.providers.priced import Priced
 from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
@@ -460,7 +461,7 @@ def priced(reply, dollars):
     return Reply(reply, "tool_calls" if reply.tool_calls else "stop", Usage(input=int(dollars * 1_000_000)), "m")
 
 
-DOLLAR_A_MILLION = KnownModel(prices=Prices(((0, 1.0),), ((0, 1.0),)))
+DOLLAR_A_MILLION = Prices(((0, 1.0),), ((0, 1.0),))
 
 
 async def test_a_turn_that_has_cost_its_limit_ends_in_a_summary(talk, tmp_path):
@@ -468,7 +469,7 @@ async def test_a_turn_that_has_cost_its_limit_ends_in_a_summary(talk, tmp_path):
     loop = [priced(calls(call("read_file", f"c{n}", path="a")), 0.4) for n in range(5)]
     scripted = Scripted(*loop[:3], priced(AssistantMessage("I read a."), 0.1), AssistantMessage("again"))
     host = RecordingHost()
-    spender = agent(provider=scripted, max_cost=1.0, model=DOLLAR_A_MILLION)
+    spender = agent(provider=Priced(scripted, DOLLAR_A_MILLION), max_cost=1.0)
     result = await run_turn(spender, talk, user("go"), host)
     assert (result.stop, result.text, result.api_calls) == ("max_turn_requests", "I read a.", 4)
     assert scripted.requests[-1].tool_choice == "none"

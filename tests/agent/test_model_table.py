@@ -26,7 +26,7 @@ def test_elsewhere_a_known_name_has_a_window_and_no_price(url):
 
 def test_nothing_is_made_up():
     assert known_model("my-own-model", OPENAI) == UNKNOWN
-    assert UNKNOWN.cost(Usage(1, 1)) is None
+    assert UNKNOWN.prices is None
 
 
 def test_a_call_costs_what_its_tokens_do():

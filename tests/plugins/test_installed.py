@@ -12,7 +12,6 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import ROOT, choose, open_editor
 
-
 pytestmark = pytest.mark.slow
 
 

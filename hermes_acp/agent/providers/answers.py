@@ -8,8 +8,8 @@ from hermes_acp.agent.providers.base import Provider, Reply, Request
 from hermes_acp.errors import ProviderError
 
 
-async def answer_of(provider: Provider, request: Request) -> str:
-    """The text of the reply to a request.
+async def answer_of(provider: Provider, request: Request) -> Reply:
+    """The reply to a request.
 
     Raises:
         ProviderError: there was none.
@@ -17,5 +17,5 @@ async def answer_of(provider: Provider, request: Request) -> str:
     async with aclosing(provider.stream(request)) as deltas:
         async for delta in deltas:
             if isinstance(delta, Reply):
-                return delta.message.text
+                return delta
     raise ProviderError("The stream ended without a reply.", kind="incomplete")

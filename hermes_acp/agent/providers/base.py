@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -36,12 +36,33 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Reply:
+    """The complete reply. Only a stream that reached its terminal event yields one. `cost` is what it cost in US
+    dollars, None where prices are not known."""
+
+    message: AssistantMessage
+    finish: Finish
+    usage: Usage | None = None
+    model: str = ""
+    cost: float | None = None
+
+
+Pay = Callable[[Reply], None]
+"""Counts what the reply to a question beside a conversation has cost."""
+
+
+def free(reply: Reply) -> None:
+    """Nobody counts it."""
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One model call.
 
     `notes` are ephemeral texts for this call only: appended to a copy of the last user or tool message and
     never stored. `tools` are function schemas (name, description, parameters). `answering`: the model that the
-    conversation knows to answer in the place of its own ("" when that one does), as `ModelSwitched` named it.
+    conversation knows to answer in the place of its own ("" when that one does), as `ModelSwitched` named it. `pay`
+    counts what is asked of other models on the way, such as words for pictures.
     """
 
     system: str
@@ -51,16 +72,7 @@ class Request:
     tool_choice: Literal["auto", "none"] = "auto"
     thought_level: str = ""
     answering: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """The complete reply. Only a stream that reached its terminal event yields one."""
-
-    message: AssistantMessage
-    finish: Finish
-    usage: Usage | None = None
-    model: str = ""
+    pay: Pay = free
 
 
 Delta = TextDelta | ReasoningDelta | ToolDrafted | ToolFinished | StatusChanged | Notice | ModelSwitched | Reply

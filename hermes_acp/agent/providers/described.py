@@ -6,16 +6,17 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
+from hermes_acp.agent.providers.base import Pay, free
 from hermes_acp.agent.providers.sight import MAX_PICTURES, pictures_of
 from hermes_acp.messages import Image, Message, Part, Text, ToolMessage, UserMessage
 
-Describe = Callable[[Image], Awaitable[str]]
+Describe = Callable[[Image, Pay], Awaitable[str]]
 """Says what a picture shows, "" when nobody can tell. Never raises a `ProviderError`."""
 
 _AT_ONCE = 4
 
 
-async def described(messages: Sequence[Message], describe: Describe) -> Sequence[Message]:
+async def described(messages: Sequence[Message], describe: Describe, pay: Pay = free) -> Sequence[Message]:
     """The messages with words in place of the newest pictures; one that nobody can describe stays a picture."""
     pictures = list(dict.fromkeys(picture for message in messages for picture in pictures_of(message)))[-MAX_PICTURES:]
     if not pictures:
@@ -24,7 +25,7 @@ async def described(messages: Sequence[Message], describe: Describe) -> Sequence
 
     async def words_of(picture: Image) -> str:
         async with turn:
-            return await describe(picture)
+            return await describe(picture, pay)
 
     words = await asyncio.gather(*map(words_of, pictures))
     found = {picture: text for picture, text in zip(pictures, words, strict=True) if text}

@@ -72,6 +72,9 @@ class Fallback:
                 failed.append((link, error))
             for closed in shown.closing():
                 yield closed
+            if failed[-1][1].kind == "context_overflow" and known != link.label:
+                # Whoever makes the context smaller has to know whose window it is to fit.
+                yield ModelSwitched(link.label, self._why(link, failed[:-1]))
             self._consider(shown, failed)
         raise _every(failed)
 

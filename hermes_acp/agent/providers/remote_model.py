@@ -84,7 +84,7 @@ class RemoteModel(Generic[DialectT, ClientT]):
         before = self._sight
         async with AsyncExitStack() as stack:
             response = await self._open(client, request, idle, stack)
-            for notice in told(self.model, await self._in_words(request.messages), before, self._sight):
+            for notice in told(self.model, await self._in_words(request), before, self._sight):
                 yield notice
             source = cast("AsyncGenerator[bytes, None]", response.iter_bytes())
             blocks = await stack.enter_async_context(gathered(source))
@@ -106,7 +106,7 @@ class RemoteModel(Generic[DialectT, ClientT]):
         """Send the request, and again without what the endpoint says it does not know or cannot take."""
         while True:
             used = self._dialect, self._sight
-            messages = await self._in_words(request.messages)
+            messages = await self._in_words(request)
             idle.restart()
             seen = replace(request, messages=in_sight(messages, self._sight))
             body = self._api.body(seen, self._endpoint, self._dialect)
@@ -119,11 +119,11 @@ class RemoteModel(Generic[DialectT, ClientT]):
                 if (self._dialect, self._sight) == used:
                     raise
 
-    async def _in_words(self, messages: Sequence[Message]) -> Sequence[Message]:
+    async def _in_words(self, request: Request) -> Sequence[Message]:
         """The messages, with words for their pictures if the model is blind and somebody else is not."""
         if self._describe is None or not self._sight.blind:
-            return messages
-        return await described(messages, self._describe)
+            return request.messages
+        return await described(request.messages, self._describe, request.pay)
 
     def _learn(self, error: ProviderError, request: Request, body: Mapping[str, Any]) -> None:
         """Take from a refusal what can be done otherwise."""

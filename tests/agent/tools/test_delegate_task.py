@@ -8,8 +8,9 @@ import pytest
 
 from hermes_acp.agent.history import find_disorder
 from hermes_acp.agent.loop import run_turn
-from hermes_acp.agent.model_table import KnownModel, Prices
+from hermes_acp.agent.model_table import Prices
 from hermes_acp.agent.providers.base import Reply, Usage
+from hermes_acp.agent.providers.priced import Priced
 from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.errors import ProviderError, ToolError, TurnCancelled
 from hermes_acp.events import (
@@ -288,7 +289,7 @@ async def test_what_they_use_counts_into_the_turn(scene):
 
 async def test_what_they_cost_counts_into_the_limit_of_the_turn(scene):
     prices = Prices(input=((0, 1.0),), output=((0, 0.0),))
-    scene.agent = replace(scene.agent, model=KnownModel(prices=prices), max_cost=3.0)
+    scene.agent = replace(scene.agent, max_cost=3.0)
 
     def reply(message, tokens):
         return Reply(message, "tool_calls" if message.tool_calls else "stop", Usage(tokens, 0))
@@ -298,7 +299,7 @@ async def test_what_they_cost_counts_into_the_limit_of_the_turn(scene):
         a=[reply(AssistantMessage("done"), 1_000_000)],
         b=[reply(AssistantMessage("done"), 1_500_000)],
     )
-    result = await run(scene, provider)
+    result = await run(scene, Priced(provider, prices))
     assert result.stop == "max_turn_requests"
     assert provider.requests("parent")[1].tool_choice == "none"
     assert scene.talk.cost == pytest.approx(3.1)

@@ -1,0 +1,35 @@
+"""A provider that says what its replies cost."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+
+from hermes_acp.agent.model_table import Prices
+from hermes_acp.agent.providers.base import Delta, Provider, Reply, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """Passes on what `provider` says; its replies cost what their tokens do by `prices`."""
+
+    provider: Provider
+    prices: Prices
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    @property
+    def model(self) -> str:
+        return self.provider.model
+
+    async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
+        """The reply to a request; see `Provider`."""
+        async with aclosing(self.provider.stream(request)) as deltas:
+            async for delta in deltas:
+                if isinstance(delta, Reply) and delta.usage is not None:
+                    yield replace(delta, cost=self.prices.cost(delta.usage))
+                else:
+                    yield delta
