@@ -15,8 +15,19 @@ from hermes_acp.local import paths
 from hermes_acp.text import words
 from hermes_acp.tools.safety.grammar import Opaque
 from hermes_acp.tools.safety.judged import Judged, Place
+from hermes_acp.tools.safety.judging import judge_command
 from hermes_acp.tools.safety.paths import is_inside, is_secret, steers_tools
+from hermes_acp.tools.safety.reach import Reach
 from hermes_acp.tools.safety.readers import READERS
+from hermes_acp.tools.safety.scripts import (
+    DEVICES,
+    INTERPRETERS,
+    Concern,
+    check_awk,
+    check_interpreter,
+    check_sed,
+    check_shell,
+)
 from hermes_acp.tools.safety.wide import Line, WideCommand, Word, read_wide
 
 _NETWORK = words(
@@ -44,20 +55,16 @@ _STEERING_SHELL = words(
     ". source eval exec alias unalias set trap export declare typeset readonly read unset hash enable"
 )
 _EDITORS = words("vi vim nvim view ex ed emacs nano less more")
-_INTERPRETERS = re.compile(r"(?:python|pypy|perl|ruby|node|nodejs|php|lua|deno|bun|tclsh|Rscript)[0-9.]*")
-_INLINE = re.compile(r"-[A-Za-z]*[ecEprR].*|--eval.*|--print.*|-")
-_PYTHON_INLINE = re.compile(r"-[A-Za-z]*c.*|-")
-_DEVICES = frozenset(
-    {"/dev/null", "/dev/zero", "/dev/urandom", "/dev/random", "/dev/stdin", "/dev/stdout", "/dev/stderr"}
-)
-_AWK_DOES_MORE = re.compile(r"system|getline|[|>]")
 _REMOVERS = ("rm", "rmdir", "unlink", "truncate")
 _GIT_SECONDS = 3
+_GIT_ENVIRONMENT = {
+    "PATH": "/usr/bin:/usr/local/bin:/bin",
+    "HOME": "/nonexistent",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+}
 _TOO_MANY = 2_000
-
-
-class Concern(Exception):
-    """Why a command is asked about in the sandbox too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +84,38 @@ def contain(line: str, judged: Judged, place: Place) -> Contained:
     except Opaque as reason:
         return Contained(judged.line, f"This could not be judged as a whole, because {reason}.")
     try:
-        _check_line(wide, judged, place)
+        return Contained(_checked(wide, place).text())
     except Concern as reason:
         return Contained(wide.text(), f"{reason}.")
-    return Contained(wide.text())
 
 
-def _check_line(line: Line, judged: Judged, place: Place) -> None:
+def _checked(line: Line, place: Place) -> Line:
+    """The line as it runs unasked: what only reads in it does so as it would alone, without secrets and hooks."""
     cwd, changed = place.cwd, False
-    reads = {part.words for part in judged.parts if part.standing == "reads"}
+    commands: list[WideCommand] = []
     for at, command in enumerate(line.commands):
         for redirection in command.redirections:
             if redirection.target is not None:
                 _check_path(redirection.target.text, cwd, place)
         if command.texts[0] == "cd":
             cwd = _folder(command, cwd, place, at, line)
-        elif command.redirections or command.texts not in reads:
+        elif reading := _reading(command, cwd, place):
+            command = reading
+        else:
             _check_command(command, cwd, place)
             if changed and os.path.basename(command.texts[0]) in _REMOVERS:
                 _check_is_there(command, cwd)
             changed = True
+        commands.append(command)
+    return Line(commands, line.joints, line.document)
+
+
+def _reading(command: WideCommand, cwd: Path, place: Place) -> WideCommand | None:
+    """The command as it is known to only read, apart from where its output goes; None where it is not."""
+    if not command.is_plain:
+        return None
+    part = judge_command(command.texts, Reach(cwd, place.roots), place.path)
+    return command.with_words(part.hardened) if part.standing == "reads" else None
 
 
 def _check_is_there(command: WideCommand, cwd: Path) -> None:
@@ -108,7 +127,7 @@ def _check_is_there(command: WideCommand, cwd: Path) -> None:
 
 def _folder(command: WideCommand, cwd: Path, place: Place, at: int, line: Line) -> Path:
     """Where a `cd` at the beginning of a line leads. Elsewhere it may not come to run."""
-    if any(joint != "&&" for joint in line.joints[: at + 1]) or len(command.words) != 2:
+    if "&" in line.joints or any(joint != "&&" for joint in line.joints[: at + 1]) or len(command.words) != 2:
         raise Concern("it is not clear where cd leads")
     if any(earlier.texts[0] != "cd" for earlier in line.commands[:at]) or command.words[1].is_glob:
         raise Concern("it is not clear where cd leads")
@@ -127,11 +146,13 @@ def _check_command(command: WideCommand, cwd: Path, place: Place) -> None:
         _check_program(written[0], cwd, place)
     for word in command.words[1:]:
         for text in _expanded(word, cwd):
+            if word.is_glob and text.startswith("-"):
+                raise Concern(f"a file is called {text}, like an option")
             _check_word(text, cwd, place)
     if check := _CHECKS.get(name):
         check(command, cwd, place)
-    elif _INTERPRETERS.fullmatch(name):
-        _check_interpreter(name, written[1:])
+    elif INTERPRETERS.fullmatch(name):
+        check_interpreter(name, written[1:], cwd)
 
 
 def _check_name(name: str, written: tuple[str, ...]) -> None:
@@ -145,7 +166,7 @@ def _check_name(name: str, written: tuple[str, ...]) -> None:
         raise Concern(f"{name} changes the system")
     if name in _STEERING_SHELL or name in _EDITORS:
         raise Concern(f"{name} can run anything")
-    if name in WRAPPERS - {"find", "time", "env"} or (name == "env" and len(written) > 1):
+    if name in WRAPPERS - {"find", "env"} or (name == "env" and len(written) > 1):
         raise Concern(f"{name} runs another program")
 
 
@@ -178,11 +199,11 @@ def _check_word(text: str, cwd: Path, place: Place) -> None:
 def _attached(text: str) -> tuple[str, ...]:
     if not text.startswith("-"):
         return ()
-    return tuple(text[at:] for at in range(2, len(text)) if text[at] in "/." and "/" in text[at:])[:3]
+    return (text[2:], *(text[at:] for at in range(2, len(text)) if text[at] in "/."))[:8]
 
 
 def _check_path(text: str, cwd: Path, place: Place) -> None:
-    if text in _DEVICES:
+    if text in DEVICES:
         return
     path = paths.real(cwd / text)
     if not is_inside(path, place.roots):
@@ -193,36 +214,10 @@ def _check_path(text: str, cwd: Path, place: Place) -> None:
         raise Concern(f"{text} decides what other programs run")
 
 
-def _check_interpreter(name: str, arguments: tuple[str, ...]) -> None:
-    """A program of the session's own files may run; code that stands in the line, or comes in by a pipe, is opaque."""
-    if name.startswith(("python", "pypy")):
-        if "-m" in arguments[:2]:
-            return
-        inline = _PYTHON_INLINE
-    else:
-        inline = _INLINE
-    if arguments in (("--version",), ("-V",), ("-v",)):
-        return
-    options = [word for word in arguments[:4] if word.startswith("-")]
-    if any(inline.fullmatch(word) for word in options) or not any(not word.startswith("-") for word in arguments):
-        raise Concern(f"{name} runs code that is not in a file")
-
-
-def _check_shell(command: WideCommand, cwd: Path, place: Place) -> None:
-    arguments = command.texts[1:]
-    if not arguments or arguments[0].startswith("-") or not (cwd / arguments[0]).is_file():
-        raise Concern(f"{command.texts[0]} runs code that is not in a file")
-
-
-def _check_awk(command: WideCommand, cwd: Path, place: Place) -> None:
-    if any(_AWK_DOES_MORE.search(text) for text in command.texts[1:]):
-        raise Concern("awk can write files and run programs")
-
-
 def _check_find(command: WideCommand, cwd: Path, place: Place) -> None:
     arguments = command.texts[1:]
     for at, text in enumerate(arguments):
-        if text in ("-delete", "-ok", "-okdir", "-fprint", "-fprintf", "-fls"):
+        if text in ("-delete", "-ok", "-okdir", "-fprint", "-fprint0", "-fprintf", "-fls"):
             raise Concern(f"find {text} changes what it finds")
         if text in ("-exec", "-execdir") and not (at + 1 < len(arguments) and arguments[at + 1] in READERS):
             raise Concern(f"find {text} runs another program")
@@ -261,7 +256,7 @@ def _lost(target: Path, cwd: Path) -> str:
             stdin=subprocess.DEVNULL,
             timeout=_GIT_SECONDS,
             check=False,
-            env={"PATH": "/usr/bin:/usr/local/bin:/bin", "GIT_OPTIONAL_LOCKS": "0", "HOME": "/nonexistent"},
+            env=_GIT_ENVIRONMENT,
         )
     except (OSError, subprocess.TimeoutExpired):
         return target.name
@@ -270,10 +265,15 @@ def _lost(target: Path, cwd: Path) -> str:
     return done.stdout.split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
+def _by_words(check: Callable[[tuple[str, ...], Path], None]) -> Callable[[WideCommand, Path, Place], None]:
+    return lambda command, cwd, place: check(command.texts, cwd)
+
+
 _CHECKS: Mapping[str, Callable[[WideCommand, Path, Place], None]] = {
-    **dict.fromkeys(SHELLS, _check_shell),
+    **dict.fromkeys(SHELLS, _by_words(check_shell)),
     **dict.fromkeys(_REMOVERS, _check_removal),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _check_awk),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), _by_words(check_awk)),
     "find": _check_find,
     "chmod": _check_mode,
+    **dict.fromkeys(("sed", "gsed"), _by_words(check_sed)),
 }

@@ -47,7 +47,7 @@ def _parts(commands: CommandList, place: Place) -> Iterator[Part]:
         if beginning:
             part, reach = _change_folder(words, reach)
         else:
-            part = _judge(words, reach, place.path)
+            part = judge_command(words, reach, place.path)
         yield part
 
 
@@ -63,7 +63,8 @@ def _change_folder(words: Words, reach: Reach) -> tuple[Part, Reach]:
     return Part(words, "reads", hardened=("cd", str(folder))), replace(reach, cwd=folder)
 
 
-def _judge(words: Words, reach: Reach, path: str) -> Part:
+def judge_command(words: Words, reach: Reach, path: str) -> Part:
+    """Judge one simple command. `path` is the value of PATH."""
     try:
         hardened = _hardened(words, reach, path)
     except Unproven as reason:

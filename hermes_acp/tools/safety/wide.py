@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 
 from hermes_acp.text import visible
 from hermes_acp.tools.safety.grammar import LONGEST, MOST_COMMANDS, RESERVED, Opaque, quote
@@ -17,7 +18,7 @@ _JOINT = re.compile(r"&&|\|\||\||;|&(?!>)|\n")
 _COPY = re.compile(r"[12]>&[12](?=[ \t\n;&|]|$)")
 _REDIRECTION = re.compile(r"(?:[012]?(?:>>|>|<(?![<>(&]))|&>>?)(?![>&(|])")
 _HERE = re.compile(r"<<(-?)(['\"])([A-Za-z_][A-Za-z0-9_]*)\2")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_NAME = re.compile(r"[A-Za-z0-9_./+\-\[][A-Za-z0-9_./+\-@:,]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,11 @@ class Word:
         return any(glob for _, glob in self.pieces)
 
     def written(self) -> str:
-        """The word as text for a shell."""
+        """The word as text for a shell. A file whose name is an option becomes none by a glob."""
         if not self.is_glob:
             return self.text if self.text == "{}" else quote(self.text)
-        return "".join(text if glob else quote(text) for text, glob in self.pieces)
+        text = "".join(text if glob else quote(text) for text, glob in self.pieces)
+        return f"./{text}" if self.pieces[0][1] else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,11 @@ class Redirection:
         return ">" in self.operator and self.target is not None
 
     def written(self) -> str:
-        return f"{self.operator} {self.target.written()}" if self.target else self.operator
+        if self.target is None:
+            return self.operator
+        if self.operator.startswith("&"):
+            return f"{self.operator[1:]} {self.target.written()} 2>&1"
+        return f"{self.operator} {self.target.written()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,15 @@ class WideCommand:
 
     words: tuple[Word, ...]
     redirections: tuple[Redirection, ...] = ()
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no word of it depends on what files there are."""
+        return not any(word.is_glob for word in self.words)
+
+    def with_words(self, texts: Iterable[str]) -> WideCommand:
+        """The command with these words in place of its own."""
+        return replace(self, words=tuple(Word(((text, False),)) for text in texts))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -158,7 +173,7 @@ class _Reader:
         if not words:
             raise Opaque("there is no command where one should be")
         first = words[0]
-        if first.is_glob or first.text in RESERVED or _ASSIGNMENT.match(first.text) or first.text[:1] in ("", "%"):
+        if first.is_glob or first.text in RESERVED or not _NAME.fullmatch(first.text):
             raise Opaque(f"{first.text!r} is no name of a program")
         return WideCommand(tuple(words), tuple(redirections))
 

@@ -72,6 +72,30 @@ def test_harmless_commands_run_except_those_named_here(place):
         "mv src d; rm -rf d",
         "rm -rf ./*",
         "./../x",
+        "/usr/bin/time rm x",
+        "python3 -W a -W b -W c -c 'x'",
+        "python3 -Wa -ic x",
+        "python3 -i app.py",
+        "python3 -m timeit x",
+        "python3 -m pip install x",
+        "echo x | python3 /dev/stdin",
+        "echo x | sh /dev/stdin",
+        "deno eval x",
+        "node --import data:x app.py",
+        "perl -Mx app.py",
+        "ruby -W -rx app.py",
+        "awk 'BEGIN { @f(\"x\") }'",
+        "sed -n '1e rm x' a",
+        "sed 's/x/y/e' a",
+        "sed 'w x' a",
+        "sed -f x a",
+        "sed -n 's/x/y/w z' a",
+        "grep -f.env x",
+        "sort -o.env x",
+        "cp -t.git x",
+        "find . -fprint0 x",
+        "cd sub && true & rm a",
+        "find *",
         "a=1 b",
         "echo ${x}",
         "(ls)",
@@ -79,6 +103,9 @@ def test_harmless_commands_run_except_those_named_here(place):
 )
 def test_what_reaches_out_or_cannot_be_judged_asks(line, place):
     (place.cwd / ".env").write_text("S=1")
+    (place.cwd / "sub").mkdir()
+    for name in ("app.py", "-delete", "f"):
+        (place.cwd / name).write_text("x")
     assert asked(line, place)
 
 
@@ -94,10 +121,38 @@ def test_what_reaches_out_or_cannot_be_judged_asks(line, place):
         "cat <<'EOF' > x\n$(pwn)\nEOF",
         "mkdir -p a/b && cp x a/b/ && touch a/b/c",
         "cd . && make",
+        "python3 -u -W error app.py --all -c x",
+        "node --test app.py",
+        "sh app.py",
+        "sed -n '2,$p' a | head -3; sed -i -e 's,a,b,g' -e '2d' a",
+        "git log --oneline > log.txt",
+        "wc -l *.py",
     ],
 )
 def test_daily_work_runs(line, place):
+    subprocess.run(["git", "init", "-q"], cwd=place.cwd, check=True)
+    (place.cwd / "app.py").write_text("x")
     assert asked(line, place) == ""
+
+
+def test_a_search_leaves_secrets_out_also_where_its_output_goes_into_a_file(place):
+    """Behind walls the folder's own `.env` is there, since programs need it."""
+    (place.cwd / ".env").write_text("S=canary")
+    (place.cwd / "a").write_text("S=plain")
+    for line in ("grep -r S= . > found", "grep -r S= . | tee found", "grep -r S= . 2>&1; true > x"):
+        contained = contain(line, judge(line, place), place)
+        assert contained.concern == ""
+        done = subprocess.run(["bash", "-c", contained.line], cwd=place.cwd, capture_output=True, text=True)
+        told = done.stdout + (place.cwd / "found").read_text()
+        assert "plain" in told
+        assert "canary" not in told
+
+
+def test_a_name_that_is_an_option_becomes_none_when_it_is_made_in_the_same_line(place):
+    (place.cwd / "precious").write_text("x")
+    line = "touch -- -delete; find *"
+    subprocess.run(["bash", "-c", contain(line, judge(line, place), place).line], cwd=place.cwd, capture_output=True)
+    assert (place.cwd / "precious").exists()
 
 
 def test_what_runs_gives_each_program_the_words_that_were_judged(place):
