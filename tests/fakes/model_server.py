@@ -8,7 +8,7 @@ In a test::
         assert server.requests[0].body["messages"]
 
 As a process, `python -m tests.fakes.model_server --tokens 10000` prints one JSON line with its port and
-url; `POST /script` with a JSON list of `Say` fields queues replies there.
+url; `POST /script` with a JSON list of `Say` fields queues replies there, and `/requests` has what came.
 """
 
 from __future__ import annotations
@@ -331,6 +331,7 @@ def _models(names: tuple[str, ...]) -> dict[str, Any]:
 
 async def _serve(default: Reply) -> None:
     async with ModelServer(default) as server:
+        server.others = {"/requests": lambda _: [received.body for received in server.requests]}
         print(json.dumps({"port": server.port, "url": server.url}), flush=True)
         await asyncio.Event().wait()
 

@@ -17,7 +17,7 @@ const SIGNS = { pending: "○", in_progress: "◐", completed: "✓", failed: "�
 
 export function cardView(card: CardView, boxes: TerminalBoxes, folded: boolean | undefined): HTMLElement {
   const asks = card.permission !== undefined;
-  const state = asks ? "asks" : STATES[card.status];
+  const state = asks ? "asks" : card.refused && card.status === "failed" ? "rejected" : STATES[card.status];
   const files = asks ? filesOf(card) : new Map<number, FileChoice>();
   const parts = card.parts.map((part, index) => partView(card, part, index, boxes, files));
   const details = h("details", { class: "details" }, h("summary", {}, summary(card, state)), ...places(card.places), ...parts);

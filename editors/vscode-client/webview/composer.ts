@@ -1,6 +1,6 @@
 /** Where a prompt is written: with what goes along, what waits before it, and the pickers. */
 
-import type { Attachment, Frame } from "../src/chat/protocol.ts";
+import type { Attachment, Frame, Image } from "../src/chat/protocol.ts";
 import type { Queued } from "../src/state/model.ts";
 import { button, h } from "./h.ts";
 import { draft, keepDraft, tell } from "./host.ts";
@@ -41,8 +41,9 @@ export class Composer {
     this.#suggestions.files(query, files);
   }
 
-  /** Puts text back that could not be sent, or was taken out of the queue. */
-  putBack(text: string): void {
+  /** Puts a prompt back that could not be sent, or was taken out of the queue. */
+  putBack(text: string, images: readonly Image[]): void {
+    this.#images.putBack(images);
     this.#input.value = [text, this.#input.value].filter(Boolean).join("\n");
     keepDraft(this.#input.value);
     this.focus();

@@ -38,7 +38,7 @@ export class History {
     const load = button(title, () => {
       this.element.close();
       tell({ type: "load", session: session.id, cwd: session.cwd, title: session.title });
-    }, { class: "link load" });
+    }, { class: "link load", title });
     const remove = button("Delete", () => { tell({ type: "delete", session: session.id, title }); }, { "aria-label": `Delete ${title}` });
     return h("li", {}, load, h("span", { class: "when" }, ago(session.updated, Date.now())), remove);
   }

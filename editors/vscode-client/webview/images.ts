@@ -32,6 +32,12 @@ export class Images {
     return images;
   }
 
+  /** Puts images back that were not sent. */
+  putBack(images: readonly Image[]): void {
+    this.#images.unshift(...images);
+    this.#draw();
+  }
+
   async #add(file: File): Promise<void> {
     if (!TYPES.includes(file.type) || file.size > LARGEST) {
       this.#refused("Only PNG, JPEG, GIF and WebP images of up to 20 MB can be sent.");

@@ -15,9 +15,10 @@ const composer = new Composer(announce);
 const history = new History();
 const top = h("div", { class: "top" });
 const status = h("p", { class: "status" });
+const welcome = h("div", { class: "welcome" });
 let phase: Frame["phase"] = "none";
 
-document.body.append(top, h("main", {}, conversation.element, status), composer.element, live, history.element);
+document.body.append(top, h("main", {}, conversation.element, welcome, status), composer.element, live, history.element);
 window.addEventListener("message", (event: MessageEvent<ToWebview>) => { take(event.data); });
 tell({ type: "ready" });
 
@@ -42,7 +43,7 @@ function take(message: ToWebview): void {
       composer.files(message.query, message.files);
       break;
     case "draft":
-      composer.putBack(message.text);
+      composer.putBack(message.text, message.images);
       break;
     case "focus":
       focus(message.where);
@@ -54,14 +55,32 @@ function showFrame(frame: Frame): void {
   const problem = problemView(frame);
   top.replaceChildren(tabsView(frame), ...(problem ? [problem] : []));
   if (focusedTab) top.querySelector<HTMLElement>('[aria-selected="true"]')?.focus();
-  status.replaceChildren(statusOf(frame));
+  const words = statusOf(frame);
+  status.replaceChildren(words);
+  status.title = words;
+  welcome.replaceChildren(...(frame.phase === "idle" && !problem ? welcomeView(frame) : []));
   composer.show(frame);
   if (phase === "running" && frame.phase === "idle") announce("The turn has ended.");
   if (phase !== "running" && frame.phase === "running") announce("The agent works.");
   phase = frame.phase;
 }
 
+/** What an empty conversation says; the style shows it only beside one. */
+function welcomeView(frame: Frame): HTMLElement[] {
+  const where = frame.folder ? ` in ${frame.folder}` : "";
+  return [
+    h("h2", {}, `${frame.agent ?? "The agent"}${where}`),
+    h("p", {}, "Ask for a change, or for a look at something. You see each step, and are asked before files change or commands run."),
+    h("ul", {},
+      h("li", {}, h("kbd", {}, "/"), " the agent's commands"),
+      h("li", {}, h("kbd", {}, "@"), " a file of this folder"),
+      h("li", {}, "Paste or drop a picture, or send a selection from the editor's menu"),
+    ),
+  ];
+}
+
 function statusOf(frame: Frame): string {
+  if (frame.tabs.some((tab) => tab.id === frame.active && tab.asks)) return "Waits for your answer";
   if (frame.phase === "loading") return "Loading the session…";
   if (frame.phase === "running") return frame.status || "Working…";
   return frame.agent === undefined && !frame.problem ? "Starting the agent…" : "";

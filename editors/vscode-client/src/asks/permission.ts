@@ -13,7 +13,7 @@ export interface PermissionDesk {
   readonly questions: Questions<PermissionAnswer>;
   readonly allowed: Allowed;
   asked(request: RequestPermissionRequest, permission: Permission): void;
-  answered(sessionId: string, questionId: string, answer: string): void;
+  answered(sessionId: string, questionId: string, answer: Choice | undefined): void;
 }
 
 /** Asks, and answers the agent with what was chosen. */
@@ -26,7 +26,7 @@ export async function requestPermission(
   desk.asked(request, permission);
   const answer = await desk.questions.ask(permission.questionId, request.sessionId, undefined, signal);
   const chosen = permission.choices.find((choice) => choice.id === answer);
-  desk.answered(request.sessionId, permission.questionId, chosen?.name ?? "Taken back");
+  desk.answered(request.sessionId, permission.questionId, chosen);
   if (!chosen) return { outcome: { outcome: "cancelled" } };
   if (permission.command !== undefined) desk.allowed.note(request.sessionId, permission.command, chosen.kind);
   return { outcome: { outcome: "selected", optionId: chosen.id } };

@@ -10,7 +10,7 @@ import { readTextFile } from "../asks/readTextFile.ts";
 import { answerInCard, askInCard } from "../state/cards.ts";
 import { answerElicitation, askForm, askPage } from "../state/elicitation.ts";
 import { append, lastIndex, replaceAt } from "../state/entries.ts";
-import type { SessionState } from "../state/model.ts";
+import type { Choice, SessionState } from "../state/model.ts";
 import { withOutput } from "../state/terminals.ts";
 import { askOutside, askTerminal, type OwnDesk, type OwnQuestion } from "./ownQuestions.ts";
 import type { Store } from "./store.ts";
@@ -97,8 +97,8 @@ function ownDesk(store: Store, open: OpenQuestions, around: Surroundings): OwnDe
       store.change(question.sessionId, (state) => withOwnCard(state, question));
       around.told(question.sessionId, "asks");
     },
-    answered: (sessionId, questionId, allowed, answer) => {
-      store.change(sessionId, (state) => closeOwnCard(state, questionId, allowed, answer));
+    answered: (sessionId, questionId, answer) => {
+      store.change(sessionId, (state) => closeOwnCard(state, questionId, answer));
     },
   };
 }
@@ -111,10 +111,10 @@ function withOwnCard(state: SessionState, question: OwnQuestion): SessionState {
   return append(state, { kind: "card", callId, title, tool, status: "pending", parts, places: [], ...named, permission });
 }
 
-function closeOwnCard(state: SessionState, questionId: string, allowed: boolean, answer: string): SessionState {
+function closeOwnCard(state: SessionState, questionId: string, answer: Choice | undefined): SessionState {
   const answered = answerInCard(state, questionId, answer);
   const index = lastIndex(answered, (entry) => entry.kind === "card" && entry.callId === `own:${questionId}`);
   const card = answered.entries[index];
-  const status = allowed ? "completed" : "failed";
+  const status = answer?.kind.startsWith("allow") ? "completed" : "failed";
   return card?.kind === "card" ? replaceAt(answered, index, { ...card, status }) : answered;
 }

@@ -1,5 +1,6 @@
 /** What stands around the conversation, made of the store and of what the editor knows. */
 
+import { basename } from "node:path";
 import type { InitializeResponse } from "@agentclientprotocol/sdk";
 import type { SessionState } from "../state/model.ts";
 import type { Attachment, Frame, Tab } from "./protocol.ts";
@@ -18,7 +19,8 @@ export function frameOf(state: StoreState, sources: FrameSources): Frame {
   return {
     tabs: [...state.sessions.values()].map((each) => tab(each, sources)),
     active: state.active,
-    agent: about?.agentInfo?.title ?? about?.agentInfo?.name ,
+    agent: about?.agentInfo?.title ?? about?.agentInfo?.name,
+    folder: basename(session?.cwd ?? ""),
     problem: state.problem,
     phase: session?.phase ?? "none",
     status: session?.status ?? "",
@@ -27,10 +29,16 @@ export function frameOf(state: StoreState, sources: FrameSources): Frame {
     queue: session?.queue ?? [],
     usage: session?.usage,
     images: about?.agentCapabilities?.promptCapabilities?.image ?? false,
-    canUndo: session?.commands.some((command) => command.name === "undo") ?? false,
+    canUndo: canUndo(session),
     attachments: sources.attachments(),
     selection: sources.selection(),
   };
+}
+
+/** There is a turn, and the agent has the command for it. */
+function canUndo(session: SessionState | undefined): boolean {
+  const said = session?.entries.some((entry) => entry.kind === "user") ?? false;
+  return said && (session?.commands.some((command) => command.name === "undo") ?? false);
 }
 
 function tab(session: SessionState, sources: FrameSources): Tab {

@@ -20,7 +20,7 @@ export interface OwnDesk {
   readonly questions: Questions<PermissionAnswer>;
   readonly allowed: Allowed;
   ask(question: OwnQuestion): void;
-  answered(sessionId: string, questionId: string, allowed: boolean, answer: string): void;
+  answered(sessionId: string, questionId: string, answer: Choice | undefined): void;
 }
 
 const ONCE: Choice = { id: "allow", name: "Allow once", kind: "allow_once" };
@@ -57,6 +57,6 @@ async function ask(desk: OwnDesk, asked: Omit<OwnQuestion, "questionId">, signal
   desk.ask({ ...asked, questionId });
   const answer = await desk.questions.ask(questionId, asked.sessionId, undefined, signal);
   const chosen = asked.choices.find((choice) => choice.id === answer);
-  desk.answered(asked.sessionId, questionId, chosen !== undefined && chosen !== REJECT, chosen?.name ?? "Taken back");
+  desk.answered(asked.sessionId, questionId, chosen);
   return answer;
 }

@@ -6,10 +6,20 @@ import type { Problem } from "./store.ts";
 
 const RETRY = { id: "retry", title: "Try Again" };
 const SETTINGS = { id: "settings", title: "Open the Settings" };
+const TRUST = { id: "trust", title: "Manage Trust" };
 const LOG = { id: "log", title: "Show the Log" };
+
+/** The agent was not started: the workspace is not trusted. */
+export class NotTrusted extends Error {
+  constructor() {
+    super("This workspace is not trusted. The agent reads its files and runs commands in it, so it is started only in a workspace that you trust.");
+    this.name = "NotTrusted";
+  }
+}
 
 /** The problem that an error is, with an action for each way to sign in. */
 export function problemOf(error: unknown, authMethods: readonly AuthMethod[] | undefined): Problem {
+  if (error instanceof NotTrusted) return { text: error.message, actions: [TRUST] };
   const failure = failureOf(error);
   switch (failure.kind) {
     case "missing":

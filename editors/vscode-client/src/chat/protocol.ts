@@ -54,6 +54,8 @@ export interface Frame {
   readonly active: string | undefined;
   /** The agent by its name; undefined before it has told it. */
   readonly agent: string | undefined;
+  /** The name of the folder that the session works in. */
+  readonly folder: string;
   readonly problem: Problem | undefined;
   readonly phase: "none" | "idle" | "running" | "loading";
   readonly status: string;
@@ -87,7 +89,7 @@ export type ToWebview =
   | { readonly type: "terminal"; readonly id: string; readonly view: TerminalView }
   | { readonly type: "history"; readonly sessions: readonly PastSession[]; readonly next: string | undefined }
   | { readonly type: "files"; readonly query: string; readonly files: readonly string[] }
-  | { readonly type: "draft"; readonly text: string }
+  | { readonly type: "draft"; readonly text: string; readonly images: readonly Image[] }
   | { readonly type: "focus"; readonly where: "prompt" | "question" | "history" };
 
 export interface Image {

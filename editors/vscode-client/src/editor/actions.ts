@@ -71,14 +71,14 @@ export function plain(text: string): { blocks: ContentBlock[]; said: { text: str
 
 async function send(office: Office, message: Extract<FromWebview, { type: "send" }>): Promise<void> {
   const { chat, attachments } = office;
+  const session = chat.store.active?.id ?? (await chat.attempt(() => chat.sessions.create(folder())));
+  if (session === undefined) {
+    office.post({ type: "draft", text: message.text, images: message.images });
+    return;
+  }
   if (message.selection) attachSelection(attachments);
   const attached = attachments.take(office.embeds());
   office.refresh();
-  const session = chat.store.active?.id ?? (await chat.attempt(() => chat.sessions.create(folder())));
-  if (session === undefined) {
-    office.post({ type: "draft", text: message.text });
-    return;
-  }
   const blocks = [...textBlock(message.text), ...message.images.map(imageBlock), ...(await mentioned(message.text)), ...attached];
   const links = blocks.flatMap(linkOf);
   if (blocks.length) chat.prompts.send(session, { blocks, said: { text: message.text, pictures: message.images, links } });
@@ -94,7 +94,12 @@ function imageBlock({ mimeType, data }: Image): ContentBlock {
 
 function linkOf(block: ContentBlock): { name: string; uri: string }[] {
   if (block.type === "resource_link") return [{ name: block.name, uri: block.uri }];
-  return block.type === "resource" ? [{ name: block.resource.uri.split("/").at(-1) ?? "", uri: block.resource.uri }] : [];
+  return block.type === "resource" ? [{ name: nameOf(block.resource.uri), uri: block.resource.uri }] : [];
+}
+
+/** The name of an embedded part of a file, such as `a.ts:3-9`. */
+function nameOf(uri: string): string {
+  return decoded(uri.split("/").at(-1) ?? "").replace(/#L(\d+)-L(\d+)$/, ":$1-$2");
 }
 
 /** The selection of the active editor, if there is one, goes with the prompt. */
@@ -130,7 +135,7 @@ async function deleteSession(office: Office, message: { session: string; title: 
 function unqueue({ chat, post }: Office, { id }: { id: string }): void {
   withActive(chat, (session) => {
     const prompt = chat.prompts.drop(session.id, id);
-    if (prompt) post({ type: "draft", text: prompt.said.text });
+    if (prompt) post({ type: "draft", text: prompt.said.text, images: prompt.said.pictures });
   });
 }
 

@@ -1,21 +1,12 @@
 /** The beginning: the agent is started, and the sessions of before stand there again. */
 
-import * as vscode from "vscode";
+import type * as vscode from "vscode";
 import type { Chat } from "../chat/chat.ts";
 import { recall } from "./memory.ts";
 import { folder } from "./settings.ts";
 
-const UNTRUSTED = {
-  text: "This workspace is not trusted. The agent reads its files and runs commands in it, so it is started only in a workspace that you trust.",
-  actions: [{ id: "trust", title: "Manage Trust" }],
-};
-
 /** Starts the agent and takes up what was open; without anything, a session begins. */
 export async function begin(chat: Chat, context: vscode.ExtensionContext): Promise<void> {
-  if (!vscode.workspace.isTrusted) {
-    chat.store.trouble(UNTRUSTED);
-    return;
-  }
   await chat.attempt(async () => {
     await chat.link.connection();
     const open = [...chat.store.state.sessions.keys()];

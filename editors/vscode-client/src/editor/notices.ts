@@ -14,16 +14,16 @@ export interface Watching {
 export function notify(watching: Watching, sessionId: string, what: StopReason | "failed" | "asks"): void {
   if (watching.looksAtChat() || what === "cancelled") return;
   const title = watching.titleOf(sessionId);
-  void vscode.window.showInformationMessage(`${title}: ${WORDS[what]}`, "Show").then((chosen) => {
+  void vscode.window.showInformationMessage(`${WORDS[what]}: ${title}`, "Show").then((chosen) => {
     if (chosen) watching.show(sessionId);
   });
 }
 
 const WORDS = {
-  asks: "the agent asks a question.",
-  failed: "the turn failed.",
-  end_turn: "the turn has ended.",
-  max_tokens: "the turn ended at the model's limit.",
-  max_turn_requests: "the turn ended at its limit of calls.",
-  refusal: "the model declined.",
+  asks: "The agent asks you something",
+  failed: "The turn failed",
+  end_turn: "The turn has ended",
+  max_tokens: "The turn ended at the model's limit",
+  max_turn_requests: "The turn ended at its limit of calls",
+  refusal: "The model declined",
 } as const;

@@ -2,11 +2,18 @@
 
 import { homedir } from "node:os";
 import * as vscode from "vscode";
+import { NotTrusted } from "../chat/problems.ts";
 import type { Launch } from "../wire/process.ts";
 
 const SECTION = "hermes-acp";
 
+/**
+ * How the agent is started.
+ *
+ * @throws NotTrusted in a workspace that is not trusted.
+ */
 export function launch(): Launch {
+  if (!vscode.workspace.isTrusted) throw new NotTrusted();
   const config = vscode.workspace.getConfiguration(SECTION);
   return {
     command: config.get<string>("command", "hermes-acp-agent").trim().replace(/^~(?=[\\/])/, homedir()),

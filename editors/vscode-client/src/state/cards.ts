@@ -3,7 +3,7 @@
 import type { ToolCall, ToolCallContent, ToolCallUpdate } from "@agentclientprotocol/sdk";
 import { endThought, textOf } from "./chunks.ts";
 import { append, lastIndex, replaceAt } from "./entries.ts";
-import type { Card, CardPart, Permission, Place, SessionState } from "./model.ts";
+import type { Card, CardPart, Choice, Permission, Place, SessionState } from "./model.ts";
 
 /** Characters of one output that a card keeps: its end, which is what one looks for. */
 export const MOST_OUTPUT = 200_000;
@@ -29,13 +29,13 @@ export function askInCard(state: SessionState, call: ToolCallUpdate, permission:
   });
 }
 
-/** The session with a question closed, and what was answered. */
-export function answerInCard(state: SessionState, questionId: string, answer: string): SessionState {
+/** The session with a question closed, and what was answered; nothing when the question was taken back. */
+export function answerInCard(state: SessionState, questionId: string, answer: Choice | undefined): SessionState {
   const index = lastIndex(state, (entry) => entry.kind === "card" && entry.permission?.questionId === questionId);
   const card = state.entries[index];
   if (card?.kind !== "card") return state;
   const { permission: _, ...rest } = card;
-  return replaceAt(state, index, { ...rest, answer });
+  return replaceAt(state, index, { ...rest, answer: answer?.name ?? "Taken back", refused: answer?.kind.startsWith("reject") ?? false });
 }
 
 /** Cards that still ran when the agent went away never end by themselves. */

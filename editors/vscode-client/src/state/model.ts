@@ -53,6 +53,8 @@ export interface Card {
   readonly command?: string;
   readonly permission?: Permission;
   readonly answer?: string;
+  /** The person has said no. */
+  readonly refused?: boolean;
 }
 
 export interface Form {

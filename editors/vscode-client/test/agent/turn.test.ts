@@ -16,7 +16,7 @@ test("a turn: thought, answer, diff before approval, edit on the disk, command w
   await model.say(
     { text: "I read it. ", reasoning: "One file.", calls: [{ name: "read_file", arguments: { path: "one.txt" } }] },
     { text: "Now the edit. ", calls: [EDIT] },
-    { text: "And this. ", calls: [{ name: "terminal", arguments: { command: "printf '%s' done > made.txt" } }] },
+    { text: "And this. ", calls: [{ name: "terminal", arguments: { command: "printf 'all done' > made.txt" } }] },
     "All done.",
   );
   const id = await chat.sessions.create(stage.project);
@@ -31,12 +31,12 @@ test("a turn: thought, answer, diff before approval, edit on the disk, command w
   chat.allow(id, edit.permission!.questionId);
 
   const run = await until(chat, (state) => cards(state).find((card) => card.permission?.command !== undefined));
-  assert.equal(run.permission?.command, "printf '%s' done > made.txt");
+  assert.equal(run.permission?.command, "printf 'all done' > made.txt");
   assert.equal(await stage.read("one.txt"), "this is right\n");
   chat.allow(id, run.permission.questionId);
 
   const state = await idle(chat);
-  assert.equal(await stage.read("made.txt"), "done");
+  assert.equal(await stage.read("made.txt"), "all done");
   assert.equal(textOf(state, "thought"), "One file.");
   assert.equal(textOf(state, "agent"), "I read it. Now the edit. And this. All done.");
   assert.deepEqual(cards(state).map((card) => card.status), ["completed", "completed", "completed"]);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import type { Browser, FrameLocator, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { launchOf, Model, Stage } from "../support/agent.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { chatIn, type Editor, openChat, openEditor, picture, runCommand, startEditor } from "../support/codeServer.ts";
+import { onDisk, openFile, send, SLOW } from "./person.ts";
 
-const SLOW = 60_000;
 const ADD = "def add(a, b):\n    return a - b\n";
 const ADDED = "def add(a, b):\n    return a + b\n";
 const ANSWER = "The sum was a difference. Now it adds:\n\n```python\ndef add(a, b):\n    return a + b\n```\n";
@@ -26,27 +26,6 @@ after(async () => {
   await browser.close();
   stage.clear();
 });
-
-async function send(chat: FrameLocator, text: string): Promise<void> {
-  await chat.getByRole("textbox", { name: "Prompt" }).fill(text);
-  await chat.getByRole("textbox", { name: "Prompt" }).press("Enter");
-}
-
-async function openFile(page: Page, name: string): Promise<void> {
-  await page.keyboard.press("Control+P");
-  await page.locator(".quick-input-widget input[type=text]").fill(name);
-  await page.locator(".quick-input-list .monaco-list-row").first().waitFor();
-  await page.keyboard.press("Enter");
-  await page.locator(`.tab[data-resource-name="${name}"]`).first().waitFor();
-}
-
-async function disk(text: string): Promise<void> {
-  const deadline = Date.now() + SLOW;
-  while ((await stage.read("sum.py")) !== text) {
-    assert.ok(Date.now() < deadline, `On the disk stands: ${await stage.read("sum.py")}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
-}
 
 test("prompt, stream, diff, approve, changed on the disk and in the buffer, undo, stop, reload, history, load", { timeout: 600_000 }, async (t) => {
   const page = await openEditor(browser, editor);
@@ -72,7 +51,7 @@ test("prompt, stream, diff, approve, changed on the disk and in the buffer, undo
   assert.equal(await stage.read("sum.py"), ADD);
 
   await allow.click();
-  await disk(ADDED);
+  await onDisk(stage, "sum.py", ADDED);
   await chat.getByText("Now it adds").waitFor({ timeout: SLOW });
   await chat.getByRole("button", { name: "Copy the code" }).waitFor({ timeout: SLOW });
   await page.locator(".tab", { hasText: "proposed by the agent" }).waitFor({ state: "detached", timeout: SLOW });
@@ -87,7 +66,7 @@ test("prompt, stream, diff, approve, changed on the disk and in the buffer, undo
   await page.locator(".view-line", { hasText: "return a + b" }).waitFor({ timeout: SLOW });
   await page.keyboard.press("Control+S");
   await chat.getByRole("button", { name: "Undo Turn" }).click();
-  await disk(ADD);
+  await onDisk(stage, "sum.py", ADD);
   await page.locator(".view-line", { hasText: "return a - b" }).waitFor({ timeout: SLOW });
 
   await model.say({ text: "word ".repeat(2000), token_delay: 0.05 });

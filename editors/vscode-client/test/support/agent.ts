@@ -51,6 +51,16 @@ export class Model {
     if (!answer.ok) throw new Error(await answer.text());
   }
 
+  /** The bodies of all requests that came. */
+  async requests(): Promise<unknown[]> {
+    return (await (await fetch(new URL("/requests", this.url), { method: "POST", body: "null" })).json()) as unknown[];
+  }
+
+  /** The last request as it came, for a look at what is in it. */
+  async lastRequest(): Promise<string> {
+    return JSON.stringify((await this.requests()).at(-1));
+  }
+
   stop(): void {
     this.#process.kill();
   }

@@ -68,6 +68,7 @@ const QUIET = {
   "git.openRepositoryInParentFolders": "never",
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "files.simpleDialog.enable": true,
+  "files.autoSave": "off",
 };
 
 function settingsOf(launch: Launch): Record<string, unknown> {
@@ -95,7 +96,8 @@ async function listening(child: ChildProcess, stage: Stage): Promise<Editor> {
 
 /** Opens the editor in a page, and waits until it is there. */
 export async function openEditor(browser: Browser, editor: Editor): Promise<Page> {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } });
+  const page = await context.newPage();
   await page.goto(editor.url);
   await page.locator(".monaco-workbench").waitFor({ timeout: 90_000 });
   return page;
