@@ -16,7 +16,7 @@ from tests.modes.talks import READ_A, TALKS, Talk, told
 
 pytestmark = pytest.mark.slow
 
-PATIENT = Backoff(first=0.1)
+PATIENT = Backoff(first=0.5)
 THINKERS = {"anthropic_messages": "claude-sonnet-4-5"}
 """Models whose thoughts aimock sends; it knows which ones think."""
 
