@@ -1,20 +1,41 @@
 """What holds for all tests."""
 
 import signal
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.fakes.model_server import ModelServer
+from tests.support.editor import open_editor
 from tests.support.model_thread import model_thread
 
 # A shared machine may stop a test for longer than any example takes.
 settings.register_profile("shared machine", deadline=None)
 settings.load_profile("shared machine")
 
+# Every test here starts a whole agent or talks with a server, and `make check` is to end within a minute.
+SLOW = {
+    "conformance",
+    "demo",
+    "e2e",
+    "editors",
+    "hazards",
+    "modes",
+    "test_cli.py",
+    "test_cli_sessions.py",
+    "test_keyring.py",
+}
+
 # In the background of a shell Ctrl-C is ignored, and every child would inherit that.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.relative_to(Path(__file__).parent).parts[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture
@@ -31,6 +52,14 @@ async def model():
     async with ModelServer() as server:
         yield server
         assert server.problems == []
+
+
+@pytest.fixture
+async def editor(tmp_path, model):
+    """A whole agent over its real stdio, that has been greeted."""
+    async with open_editor(tmp_path / "home", model.url) as editor:
+        await editor.initialize()
+        yield editor
 
 
 @pytest.fixture(scope="module")
