@@ -16,14 +16,18 @@ settings.load_profile("shared machine")
 
 # Every test here starts a whole agent or talks with a server, and `make check` is to end within a minute.
 SLOW = {
+    "chat",
     "conformance",
     "demo",
     "e2e",
     "editors",
     "hazards",
+    "library",
+    "mcp",
     "modes",
     "test_cli.py",
     "test_cli_sessions.py",
+    "test_cli_trust.py",
     "test_keyring.py",
 }
 

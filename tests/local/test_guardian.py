@@ -92,6 +92,12 @@ def start(tmp_path: Path, seed: str) -> Iterator[Start]:
         agent.communicate()
 
 
+def guarding(agent: subprocess.Popen[bytes]) -> list[int]:
+    """The agent's guardians; its shell takes a moment to become one."""
+    assert until(lambda: bool(guardians_of(agent.pid)))
+    return guardians_of(agent.pid)
+
+
 def assert_nothing_left(agent: subprocess.Popen[bytes], guardians: list[int], seed: str) -> None:
     agent.wait()
     died = time.monotonic()
@@ -118,7 +124,7 @@ def test_a_killed_agent_leaves_no_process(start: Start, seed: str, line: str, pr
     agent = start(line)
     assert until(lambda: len(running_with(seed)) >= processes)
     time.sleep(0.1)  # A process that has lost its environment is known by what the agent tells of it.
-    guardians = guardians_of(agent.pid)
+    guardians = guarding(agent)
     assert len(guardians) == 1
     agent.kill()
     assert_nothing_left(agent, guardians, seed)
@@ -138,7 +144,7 @@ def test_what_a_command_left_in_the_background_ends_with_a_killed_agent(start: S
     assert agent.stdout is not None
     assert agent.stdout.readline() == b"ended\n"
     assert until(lambda: bool(running_with(seed)))
-    guardians = guardians_of(agent.pid)
+    guardians = guarding(agent)
     agent.kill()
     assert_nothing_left(agent, guardians, seed)
 
@@ -146,7 +152,7 @@ def test_what_a_command_left_in_the_background_ends_with_a_killed_agent(start: S
 def test_a_killed_agent_leaves_nothing_of_many_commands(start: Start, seed: str) -> None:
     agent = start(SLEEP, f"setsid {SLEEP} & {SLEEP}", f"{DAEMON}; {SLEEP}", f"(trap '' TERM INT HUP; {SLEEP}; {SLEEP})")
     assert until(lambda: len(running_with(seed)) >= 6)
-    guardians = guardians_of(agent.pid)
+    guardians = guarding(agent)
     agent.kill()
     assert_nothing_left(agent, guardians, seed)
 
@@ -155,7 +161,7 @@ def test_a_killed_agent_leaves_nothing_of_many_commands(start: Start, seed: str)
 def test_one_guardian_serves_all_commands_and_outlives_a_kill_of_the_group(start: Start, seed: str) -> None:
     agent = start(*[SLEEP] * 12)
     assert until(lambda: len(running_with(seed)) == 12)
-    [guardian] = guardians_of(agent.pid)
+    [guardian] = guarding(agent)
     assert os.getsid(guardian) not in {os.getsid(agent.pid), *map(os.getsid, running_with(seed))}
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         os.kill(guardian, number)
@@ -166,7 +172,7 @@ def test_one_guardian_serves_all_commands_and_outlives_a_kill_of_the_group(start
 def test_a_guardian_holds_nothing_of_the_agent_and_has_no_name_of_ours(start: Start, seed: str) -> None:
     agent = start(SLEEP)
     assert until(lambda: bool(running_with(seed)))
-    [guardian] = guardians_of(agent.pid)
+    [guardian] = guarding(agent)
     outputs = {os.readlink(f"/proc/{guardian}/fd/{number}") for number in (1, 2)}
     assert outputs == {os.devnull}
     assert sorted(os.listdir(f"/proc/{guardian}/fd")) == ["0", "1", "2"]
@@ -179,7 +185,7 @@ def test_a_guardian_holds_nothing_of_the_agent_and_has_no_name_of_ours(start: St
 def test_a_guardian_that_was_killed_is_replaced_with_the_next_command(start: Start, seed: str) -> None:
     agent = start(f"sleep 0.3 & {SLEEP}", f"sleep 0.5; {SLEEP}", "sleep 1")
     assert until(lambda: bool(running_with(seed)))
-    [first] = guardians_of(agent.pid)
+    [first] = guarding(agent)
     os.kill(first, signal.SIGKILL)
     assert agent.stdout is not None
     assert agent.stdout.readline() == b"ended\n"
