@@ -21,7 +21,8 @@ BUSY_SECONDS = 5.0
 
 _BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
-_UNWRITABLE = frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_FULL})
+_NO_ROOM = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE, sqlite3.SQLITE_IOERR_WRITE})
+"""What SQLite says of a disk that is full, a quota that is used up and a file that may not grow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,10 @@ def _is_out_of_reach(path: Path, error: Exception) -> bool:
     if not os.access(path, os.R_OK):
         return True
     return (
-        os.access(path.parent, os.W_OK) and isinstance(error, sqlite3.Error) and primary_code(error) not in _UNWRITABLE
+        os.access(path.parent, os.W_OK)
+        and isinstance(error, sqlite3.Error)
+        and not _has_no_room(error)
+        and primary_code(error) != sqlite3.SQLITE_READONLY
     )
 
 
@@ -83,11 +87,11 @@ def transaction(connection: sqlite3.Connection, durable: bool = False) -> Iterat
 
 def store_error(error: sqlite3.Error) -> StoreError:
     """The error of SQLite in words for a person."""
+    if _has_no_room(error):
+        return StoreError("The session store cannot grow: the disk is full.")
     match primary_code(error):
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return StoreError(f"The session store is locked by another program (waited {BUSY_SECONDS:.0f} s).")
-        case sqlite3.SQLITE_FULL:
-            return StoreError("The session store cannot grow: the disk is full.")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
             return StoreError("The session store is damaged; it is set aside at the next start.")
         case _:
@@ -187,7 +191,13 @@ def _in_memory(reason: str, shadows: bool = False) -> Database:
     return Database(connection, f"{reason}: they are lost when the program ends.", shadows)
 
 
+def _has_no_room(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", None) in _NO_ROOM
+
+
 def _reason(error: Exception) -> str:
+    if isinstance(error, sqlite3.Error) and _has_no_room(error):
+        return "the disk is full"
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
 
 
