@@ -17,6 +17,7 @@ REFUSALS = [
     ("This endpoint's maximum context length is 131072 tokens. However, you requested about 140000 tokens", 131_072),
     ("Prompt contains 40000 tokens and 0 draft tokens, too large for model with 32768 maximum context length", 32_768),
     ("trying to keep the first 5000 tokens when the context overflows, with a context of 4096 tokens only", 4096),
+    ("the request exceeds the available context size, try increasing it (n_ctx: 4096)", 4096),
     ("context_length_exceeded", 0),
     ("too many tokens", 0),
 ]

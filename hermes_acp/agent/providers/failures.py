@@ -139,6 +139,8 @@ def _message(error: Mapping[str, Any]) -> str:
     raw = metadata.get("raw") if isinstance(metadata, Mapping) else None
     said = error.get("message") or error.get("detail") or error.get("msg") or error.get("errors") or ""
     said = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False, default=str)
+    if limit := _word(error.get("n_ctx")):
+        said = f"{said} (n_ctx: {limit})"  # llama.cpp names its window beside the message.
     return (f"{said}: {raw}" if raw else said)[:MAX_READ]
 
 
