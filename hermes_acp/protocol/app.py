@@ -29,11 +29,11 @@ class App:
     def announce(self, session: Session, mcp_servers: Sequence[Server]) -> None:
         """What follows the answer that told the editor of a session."""
         session.host.update(available_commands_update(available_commands(session.custom)))
-        session.notices += self.account.notices
+        session.preparation.notices += self.account.notices
         if self.store.problem:
-            session.notices.append(Notice("warning", "About the stored sessions", self.store.problem))
-        session.use_servers(named_servers(mcp_servers))
-        session.appear()
+            session.preparation.notices.append(Notice("warning", "About the stored sessions", self.store.problem))
+        session.preparation.use_servers(named_servers(mcp_servers))
+        session.shown.appear()
         # The answer leaves with the next turn of the loop, and this is not to hold it up.
         asyncio.get_running_loop().call_soon(self.account.warm, self.sessions.offer_models)
 

@@ -21,7 +21,6 @@ from hermes_acp.config import Config
 from hermes_acp.errors import SessionDeleted, SessionNotFound
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.opening import Opening, servers_of
-from hermes_acp.plugins.loading import LOADING
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.capabilities import ClientCapabilities
 from hermes_acp.protocol.editor_files import EditorFiles
@@ -32,7 +31,9 @@ from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Place
 from hermes_acp.protocol.peer import Peer
+from hermes_acp.protocol.preparation import Preparation
 from hermes_acp.protocol.session import Session
+from hermes_acp.protocol.shown_options import ShownOptions
 from hermes_acp.protocol.title import Title
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.workspace import Workspace
@@ -129,7 +130,7 @@ class Sessions:
         """Let the models that there are now be chosen in every open session."""
         models, address = self.account.models()
         for session in self._open.values():
-            session.offer_models(models, address)
+            session.shown.offer_models(models, address)
 
     async def close(self, session: Session) -> None:
         """Cancel the session's prompts, wait until they are answered, end its processes, free it."""
@@ -179,9 +180,9 @@ class Sessions:
         idleness = Idleness(conversation, partial(opening.messages, record.id), 60 * config.acp.idle_minutes)
         title = Title(record.title, conversation.journal, host)
         servers = servers_of(conversation.workspace, config)
-        session = Session(conversation, options, host, agent, idleness, title, servers)
-        session.trust = opening.trust
-        session.ready = partial(self._ready, session)
+        shown = ShownOptions(options, conversation, host)
+        preparation = Preparation(conversation, host, servers, opening.trust, self.account.ready)
+        session = Session(conversation, shown, host, agent, preparation, idleness, title)
         session.home = opening.home.config
         session.custom = await session.custom_commands()
         session.trajectories = self.account.trajectories(config)
@@ -200,13 +201,6 @@ class Sessions:
             writing=files if client.write_files else None,
             terminals=EditorTerminals(self.peer, session_id) if client.terminals else None,
         )
-
-    async def _ready(self, session: Session) -> None:
-        """Wait until the model can be asked and the plugins are loaded; tell of broken ones once a session."""
-        await self.account.ready()
-        if not session.plugins_told:
-            session.plugins_told = True
-            session.notices += (await asyncio.to_thread(LOADING)).notices()
 
     def _agent(self, config: Config, host: EditorHost, opening: Opening, model: str) -> Agent:
         return opening.informed(self.account.agent(model, config), host.emit)

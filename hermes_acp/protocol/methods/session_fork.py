@@ -17,7 +17,7 @@ async def fork_session(call: Call[App], params: ForkSessionParams) -> dict[str, 
     session = await app.sessions.fork(params.session_id, params.place())
     call.after(lambda: app.announce(session, params.mcp_servers))
     call.after(lambda: _tell_title(session))
-    return {"sessionId": session.id, **session.state()}
+    return {"sessionId": session.id, **session.shown.state()}
 
 
 def _tell_title(session: Session) -> None:

@@ -15,7 +15,7 @@ async def load_session(call: Call[App], params: LoadSessionParams) -> dict[str, 
     session = await app.sessions.open(params.session_id, params.place())
     await app.sessions.replay(session)
     call.after(lambda: app.announce(session, params.mcp_servers))
-    return session.state()
+    return session.shown.state()
 
 
 ROUTE = Route("session/load", LoadSessionParams, load_session)

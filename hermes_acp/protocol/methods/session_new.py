@@ -14,7 +14,7 @@ async def new_session(call: Call[App], params: NewSessionParams) -> dict[str, An
     app = call.app
     session = await app.sessions.create(params.place())
     call.after(lambda: app.announce(session, params.mcp_servers))
-    return {"sessionId": session.id, **session.state()}
+    return {"sessionId": session.id, **session.shown.state()}
 
 
 ROUTE = Route("session/new", NewSessionParams, new_session)

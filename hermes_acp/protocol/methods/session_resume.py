@@ -14,7 +14,7 @@ async def resume_session(call: Call[App], params: ResumeSessionParams) -> dict[s
     app = call.app
     session = await app.sessions.open(params.session_id, params.place())
     call.after(lambda: app.announce(session, params.mcp_servers))
-    return session.state()
+    return session.shown.state()
 
 
 ROUTE = Route("session/resume", ResumeSessionParams, resume_session)
