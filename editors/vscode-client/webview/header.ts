@@ -14,8 +14,8 @@ export function tabsView(frame: Frame): HTMLElement {
 export function problemView(frame: Frame): HTMLElement | undefined {
   const { problem } = frame;
   if (!problem) return undefined;
-  const buttons = problem.actions.map(({ id, title }, at) =>
-    button(title, () => { tell({ type: "problem", action: id }); }, { class: at === 0 ? "primary" : "secondary" }),
+  const buttons = problem.actions.map(({ id, title, hint }, at) =>
+    button(title, () => { tell({ type: "problem", action: id }); }, { class: at === 0 ? "primary" : "secondary", title: hint }),
   );
   return h("section", { class: "problem", role: "alert", "aria-label": "Problem" }, h("p", {}, problem.text), h("div", { class: "buttons" }, ...buttons));
 }

@@ -28,13 +28,16 @@ export function problemOf(error: unknown, authMethods: readonly AuthMethod[] | u
         actions: [SETTINGS, { id: "install", title: "How to Install" }, RETRY],
       };
     case "signedOut":
-      return { text: `Not signed in: ${failure.text}`, actions: [...signIns(authMethods ?? []), RETRY] };
+      return { text: `Not signed in. ${failure.text.replace(/^Authentication required[:.]?\s*/i, "")}`, actions: [...signIns(authMethods ?? []), RETRY] };
     case "gone":
     case "error":
       return { text: failure.text, actions: [RETRY, SETTINGS, LOG] };
   }
 }
 
+/** A terminal, where one is asked, stands before what the agent has just tried by itself. */
 function signIns(authMethods: readonly AuthMethod[]): Problem["actions"] {
-  return authMethods.map((method) => ({ id: `auth:${method.id}`, title: method.name }));
+  const inTerminal = (method: AuthMethod): boolean => "type" in method;
+  const methods = [...authMethods.filter(inTerminal), ...authMethods.filter((method) => !inTerminal(method))];
+  return methods.map(({ id, name, description }) => ({ id: `auth:${id}`, title: name, ...(description ? { hint: description } : {}) }));
 }

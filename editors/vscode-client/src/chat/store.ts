@@ -5,7 +5,7 @@ import { emptySession, type SessionState } from "../state/model.ts";
 /** What stands in the way of working at all, with what can be done about it. */
 export interface Problem {
   readonly text: string;
-  readonly actions: readonly { readonly id: string; readonly title: string }[];
+  readonly actions: readonly { readonly id: string; readonly title: string; readonly hint?: string }[];
 }
 
 export interface StoreState {

@@ -23,11 +23,17 @@ export async function solve(solving: Solving, action: string): Promise<void> {
 
 const ACTIONS: Readonly<Record<string, (solving: Solving) => unknown>> = {
   retry: ({ again }) => again(),
-  settings: () => vscode.commands.executeCommand("workbench.action.openSettings", "hermes-acp"),
+  settings: openSettings,
   install: () => vscode.commands.executeCommand("extension.open", SELF),
   log: ({ log }) => { log.show(); },
   trust: () => vscode.commands.executeCommand("workbench.trust.manage"),
 };
+
+/** In a remote window the agent's settings are those of the machine there, which have a page of their own. */
+async function openSettings(): Promise<void> {
+  const command = vscode.env.remoteName === undefined ? "openSettings" : "openRemoteSettings";
+  await vscode.commands.executeCommand(`workbench.action.${command}`, { query: `@ext:${SELF}` });
+}
 
 async function signIn({ chat, again }: Solving, methodId: string): Promise<void> {
   const done = await chat.attempt(async () => {

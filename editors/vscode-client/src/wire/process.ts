@@ -17,12 +17,14 @@ export interface Ended {
   readonly lastWords: string;
 }
 
+const REASONS: Readonly<Record<string, string>> = { ENOENT: "was not found.", EACCES: "may not be run: permission denied." };
+
 /** The command could not be started. */
 export class NotStarted extends Error {
   readonly code: string;
 
   constructor(launch: Launch, cause: NodeJS.ErrnoException) {
-    super(`"${launch.command}" could not be started: ${cause.message}`, { cause });
+    super(`"${launch.command}" ${REASONS[cause.code ?? ""] ?? `could not be started: ${cause.message}`}`, { cause });
     this.name = "NotStarted";
     this.code = cause.code ?? "";
   }

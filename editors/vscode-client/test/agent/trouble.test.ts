@@ -13,7 +13,7 @@ test("a command that is missing is told, with a button to the settings", async (
   const { chat } = chatWith({ command: "/no/such/agent", args: [], env: {}, cwd: "/" });
   await chat.attempt(() => chat.sessions.create("/"));
   const { problem } = chat.store.state;
-  assert.match(problem?.text ?? "", /"\/no\/such\/agent" could not be started/);
+  assert.match(problem?.text ?? "", /"\/no\/such\/agent" was not found/);
   assert.deepEqual(problem?.actions.map(({ id }) => id), ["settings", "install", "retry"]);
 });
 
@@ -32,7 +32,8 @@ test("without any key the ways to sign in are buttons", async (t) => {
   assert.match(problem?.text ?? "", /^Not signed in/);
   const methods = chat.about?.authMethods ?? [];
   assert.ok(methods.some((method) => "type" in method));
-  assert.deepEqual(problem?.actions.map(({ id }) => id), [...methods.map(({ id }) => `auth:${id}`), "retry"]);
+  assert.equal(methods.length, 2);
+  assert.deepEqual(problem?.actions.map(({ id }) => id), ["auth:setup", "auth:credentials", "retry"]);
 });
 
 test("after a crash the agent is started again and the session goes on", async (t) => {

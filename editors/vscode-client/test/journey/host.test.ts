@@ -10,7 +10,7 @@ import { buildHostTests, openEditor, startEditor } from "../support/codeServer.t
 test("within the extension host", { timeout: 300_000 }, async (t) => {
   const stage = await Stage.set({ ".vscode/settings.json": '{"hermes-acp.command": "/evil"}' });
   const [browser, tests] = await Promise.all([launchBrowser(), buildHostTests(stage)]);
-  const editor = await startEditor(stage, launchOf(stage), {}, [tests]);
+  const editor = await startEditor(stage, launchOf(stage), { extensions: [tests] });
   t.after(async () => { editor.stop(); await browser.close(); stage.clear(); });
   await openEditor(browser, editor);
   const report = join(stage.root, "host-report.json");

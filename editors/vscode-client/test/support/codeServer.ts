@@ -29,17 +29,27 @@ export interface Editor {
 
 const ENV = { ...process.env, EXTENSIONS_GALLERY: '{"serviceUrl":"http://127.0.0.1:9/"}', CODE_SERVER_SESSION_SOCKET: "" };
 
-/** Starts it on a project, with the agent and other settings of the person. */
-export async function startEditor(stage: Stage, launch: Launch, settings: Record<string, unknown> = {}, more: readonly string[] = []): Promise<Editor> {
+interface More {
+  /** Settings of the person. */
+  readonly settings?: Record<string, unknown>;
+  /** Packed extensions beside this one. */
+  readonly extensions?: readonly string[];
+  /** Whether it asks if the folder is trusted. */
+  readonly asksForTrust?: boolean;
+}
+
+/** Starts it on a project, with the agent of the person. */
+export async function startEditor(stage: Stage, launch: Launch, { settings = {}, extensions = [], asksForTrust = false }: More = {}): Promise<Editor> {
   const data = join(stage.root, "editor");
   await mkdir(join(data, "User"), { recursive: true });
   await writeFile(join(stage.root, "config.yaml"), "auth: none\n");
-  await writeFile(join(data, "User", "settings.json"), JSON.stringify({ ...QUIET, ...settingsOf(launch), ...settings }));
+  const all = { ...QUIET, ...settingsOf(launch), "security.workspace.trust.enabled": asksForTrust, ...settings };
+  await writeFile(join(data, "User", "settings.json"), JSON.stringify(all));
   const folders = ["--config", join(stage.root, "config.yaml"), "--user-data-dir", data, "--extensions-dir", join(stage.root, "extensions")];
   const vsix = join(ROOT, "dist", "hermes-acp.vsix");
-  const installs = [vsix, ...more].flatMap((path) => ["--install-extension", path]);
+  const installs = [vsix, ...extensions].flatMap((path) => ["--install-extension", path]);
   await run(process.execPath, [ENTRY, ...folders, ...installs], { env: ENV });
-  const options = ["--bind-addr", "127.0.0.1:0", "--disable-telemetry", "--disable-update-check", "--disable-workspace-trust"];
+  const options = ["--bind-addr", "127.0.0.1:0", "--disable-telemetry", "--disable-update-check", ...(asksForTrust ? [] : ["--disable-workspace-trust"])];
   const child = spawn(process.execPath, [ENTRY, ...folders, ...options, stage.project], { env: ENV, stdio: ["ignore", "pipe", "pipe"], detached: true });
   return listening(child, stage);
 }
@@ -59,7 +69,6 @@ export async function buildHostTests(stage: Stage): Promise<string> {
 
 const QUIET = {
   "workbench.startupEditor": "none",
-  "security.workspace.trust.enabled": false,
   "telemetry.telemetryLevel": "off",
   "extensions.autoCheckUpdates": false,
   "workbench.tips.enabled": false,
@@ -69,6 +78,8 @@ const QUIET = {
   "workbench.secondarySideBar.defaultVisibility": "hidden",
   "files.simpleDialog.enable": true,
   "files.autoSave": "off",
+  // Drawn as text, which can be read from outside.
+  "terminal.integrated.gpuAcceleration": "off",
 };
 
 function settingsOf(launch: Launch): Record<string, unknown> {
