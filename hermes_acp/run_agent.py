@@ -28,6 +28,9 @@ _STOP_SECONDS = 5.0
 
 _CLOSE_SECONDS = 5.0
 
+_SERVER_SECONDS = 30.0
+"""How long a call waits for MCP servers that start: it may be the only one, and nobody has typed meanwhile."""
+
 log = logging.getLogger(__name__)
 
 
@@ -175,7 +178,9 @@ def _on_its_loop(setup: Setup) -> tuple[Prompts, LoopThread]:
     host.allow_contained = setup.settings.config.agent.on_ask == "allow-in-sandbox"
     if file := setup.settings.home.config_file:
         host.keep = partial(store_rules, file)
-    prompts = Prompts(setup, Talk(setup, setup.session_id or str(uuid.uuid4()), host.emit), host)
+    prompts = Prompts(
+        setup, Talk(setup, setup.session_id or str(uuid.uuid4()), host.emit, patience=_SERVER_SECONDS), host
+    )
     return prompts, thread
 
 

@@ -51,6 +51,11 @@ def head_and_tail(text: str, limit: int) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[len(text) - half :]}"
 
 
+def counted(number: int, one: str, several: str = "") -> str:
+    """A number with its noun, such as "1 entry" or "3 entries"; `several` is the plural where an s does not make it."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def fenced(text: str) -> str:
     """Markdown that shows the text as it is, in a fence that nothing in it can close."""
     fence = "`" * max(3, 1 + max((len(run) for run in _FENCE.findall(text)), default=0))

@@ -78,6 +78,13 @@ def test_the_version_and_the_help(home):
     assert hermes(home, "setup", "--help").returncode == 0
 
 
+@pytest.mark.parametrize("command", ["chat", "doctor", "setup"])
+def test_what_concerns_editors_alone_is_no_option_of_a_command(home, command):
+    assert "--announce" in hermes(home, "--help").stdout.decode()
+    assert "--announce" not in hermes(home, command, "--help").stdout.decode()
+    assert hermes(home, command, "--announce", "never").returncode == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.text import clean, head_and_tail, plain, shorten, visible
+from hermes_acp.text import clean, counted, head_and_tail, plain, shorten, visible
 
 UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180e\u180f\u200b\u202e\u2066\u2800\u3164\ufe00\ufe0f\ufeff\uffa0"
@@ -60,3 +60,8 @@ def test_two_texts_never_look_the_same(parts: list[str], data: st.DataObject) ->
     text = "".join(parts)
     other = "".join(data.draw(st.permutations(parts)))
     assert text == other or visible(text) != visible(other)
+
+
+def test_a_number_stands_with_its_noun():
+    assert [counted(number, "entry", "entries") for number in (0, 1, 2)] == ["0 entries", "1 entry", "2 entries"]
+    assert [counted(number, "file") for number in (1, 1_000)] == ["1 file", "1,000 files"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import platform
 import shutil
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -83,6 +85,7 @@ def _findings(overrides: Mapping[str, str], offline: bool) -> Iterator[Finding]:
         yield Finding("missing", "settings", str(error))
     else:
         yield from _settings(settings, offline)
+    yield from _plugins()
     yield from _programs()
     yield _database(home)
     yield _search()
@@ -213,6 +216,23 @@ def _described(endpoint: ModelEndpoint) -> str:
         key = f"key from {endpoint.key_source}, which was not run"
     place = f" at {endpoint.base_url}" if endpoint.base_url else ""
     return f"{endpoint.model} of {endpoint.provider}{place} ({endpoint.api_mode}, {key})"
+
+
+def _plugins() -> Iterator[Finding]:
+    """Those that sessions load; what is wrong with one is found by loading it, as they do."""
+    from hermes_acp.plugins import loading
+
+    reporting = logging.getLogger(loading.__name__)
+    before, reporting.disabled = reporting.disabled, True
+    try:
+        with redirect_stdout(sys.stderr):
+            found = loading.LOADING()
+    finally:
+        reporting.disabled = before
+    for plugin in found.plugins:
+        yield Finding("ok", "plugin", f"{plugin.name}: {', '.join(plugin.hooks)}")
+    for problem in found.problems:
+        yield Finding("warning", "plugin", f"{problem} (it could not be loaded, and is not in force)")
 
 
 def _programs() -> Iterator[Finding]:

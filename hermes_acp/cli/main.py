@@ -15,7 +15,7 @@ from typing import NoReturn
 
 from hermes_acp import __version__
 from hermes_acp.errors import ConfigError, HermesError
-from hermes_acp.settings.sources import OPTIONS
+from hermes_acp.settings.sources import OPTIONS, Option
 
 USAGE_ERROR = 2
 
@@ -90,12 +90,12 @@ def _parser() -> _Parser:
     parser.add_argument("-h", "--help", action="store_true", default=False, help="show this and exit")
     parser.add_argument("--version", action="store_true", default=False, help="show the version and exit")
     parser.add_argument("--stdio", action="store_true", help="talk ACP on standard input and output")
-    _add_settings(parser)
+    _add_settings(parser, OPTIONS)
     return parser
 
 
-def _add_settings(parser: argparse.ArgumentParser) -> None:
-    for option in OPTIONS:
+def _add_settings(parser: argparse.ArgumentParser, options: Sequence[Option]) -> None:
+    for option in options:
         if option.flag:
             text = f"{option.help} [{option.variable}]"
             parser.add_argument(option.flag, dest=option.key, metavar=option.flag.split("-")[-1].upper(), help=text)
@@ -112,11 +112,12 @@ def _unknown(name: str) -> str:
 
 
 def settings_parser(usage: str = "COMMAND [OPTIONS]") -> argparse.ArgumentParser:
-    """A parser of the arguments after a command that takes settings; it raises `ConfigError`."""
+    """A parser of the arguments after a command that takes settings; it raises `ConfigError`. What concerns editors
+    alone is none of them."""
     parser = _Parser(
         prog="hermes-acp", usage=f"{typed_name()} {usage}", argument_default=argparse.SUPPRESS, allow_abbrev=False
     )
-    _add_settings(parser)
+    _add_settings(parser, [option for option in OPTIONS if not option.key.startswith("acp.")])
     return parser
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hermes_acp.agent.sharegpt.checking import find_faults
 from hermes_acp.errors import ConfigError
-from hermes_acp.text import shorten, visible
+from hermes_acp.text import counted, shorten, visible
 
 _LONGEST = 400
 """Characters of a fault that are shown: a key of a damaged entry can be of any length."""
@@ -55,7 +55,7 @@ def _check(path: str) -> int:
         _say(f"{path}: {error.strerror}")
         return 1
     if not faults:
-        _say(f"{path}: {lines.count} entries, all right")
+        _say(f"{path}: {counted(lines.count, 'entry', 'entries')}, all right")
     return min(faults, 1)
 
 

@@ -8,7 +8,7 @@ import inspect
 import logging
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from queue import SimpleQueue
@@ -110,7 +110,7 @@ class _Question:
         try:
             value = function(*args)
             if inspect.isawaitable(value):
-                self._running.append(asyncio.run_coroutine_threadsafe(_awaited(value), self.loop))
+                self._running.append(_begun(value, self.loop))
                 value = _result(self._running[0], self.loop)
         except BaseException as error:
             _resolve(home, self.answer, None, _as_exception(error))
@@ -126,9 +126,45 @@ def _call(loop: asyncio.AbstractEventLoop, function: Function, args: tuple[Any, 
     try:
         value = function(*args)
         if inspect.isawaitable(value):
-            _result(asyncio.run_coroutine_threadsafe(_awaited(value), loop), loop)
+            _finish(value, loop)
     except BaseException:
         log.warning("The callback %s failed", getattr(function, "__qualname__", function), exc_info=True)
+
+
+def _finish(value: Awaitable[Any], loop: asyncio.AbstractEventLoop) -> None:
+    """Run an awaitable to its end. One that the end of the loop meets, which it may have brought about itself, is left
+    as it is: that is no failure."""
+    try:
+        future = _begun(value, loop)
+    except _LoopGone:
+        return
+    try:
+        _result(future, loop)
+    except CancelledError:
+        log.debug("a callback was cancelled")
+    except TimeoutError:
+        if future.done():
+            raise
+
+
+def _begun(value: Awaitable[Any], loop: asyncio.AbstractEventLoop) -> Future[Any]:
+    """The future of an awaitable on the loop.
+
+    Raises:
+        _LoopGone: it cannot be run any more.
+    """
+    waiting = _awaited(value)
+    try:
+        return asyncio.run_coroutine_threadsafe(waiting, loop)
+    except RuntimeError:
+        waiting.close()
+        if inspect.iscoroutine(value):
+            value.close()
+        raise _LoopGone("The loop for async callbacks has ended.") from None
+
+
+class _LoopGone(RuntimeError):
+    """The loop that an awaitable belongs to has ended."""
 
 
 async def _awaited(value: Awaitable[Any]) -> Any:

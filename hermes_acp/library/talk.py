@@ -23,7 +23,7 @@ from hermes_acp.host import Host
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.source import open_models
 from hermes_acp.local.environment import withhold
-from hermes_acp.mcp.servers import Servers
+from hermes_acp.mcp.servers import JOIN_SECONDS, Servers
 from hermes_acp.opening import Opening, servers_of
 from hermes_acp.plugins.loading import LOADING
 from hermes_acp.text import shorten
@@ -40,8 +40,8 @@ class Talk:
     """One session with its store, models and MCP servers, on the loop it is opened on.
 
     `tell` takes what the person should know. `model` is the one that answers, "" for the configured one. `open` may be
-    cancelled or fail at any moment: the next one goes on where it was. `trust` is what the person has said of what
-    projects bring.
+    cancelled or fail at any moment: the next one goes on where it was. `patience`: seconds that a prompt
+    waits for MCP servers that start. `trust` is what the person has said of what projects bring.
     """
 
     setup: Setup
@@ -52,6 +52,7 @@ class Talk:
     record: SessionRecord | None = None
     servers: Servers | None = None
     model: str = ""
+    patience: float = JOIN_SECONDS
     trust: Trust = field(default_factory=Trust)
     _store: Store | None = None
     _config: Config | None = None
@@ -117,6 +118,7 @@ class Talk:
             for notice in (await asyncio.to_thread(LOADING)).notices():
                 self.tell(notice)
             self.servers = servers_of(conversation.workspace, config)
+            self.servers.patience = self.patience
             self.servers.use(())
             await adopt_agreed(self.trust, conversation.workspace.cwd, self.servers)
 

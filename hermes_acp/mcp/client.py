@@ -29,6 +29,7 @@ from mcp.shared.message import SessionMessage
 from hermes_acp import __version__
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
+from hermes_acp.mcp.reading import read_message
 from hermes_acp.mcp.results import read_result
 from hermes_acp.mcp.stdio import LONGEST_LINE, Program, running
 from hermes_acp.mcp_servers import McpServer, ProgramServer, RemoteServer
@@ -202,7 +203,7 @@ async def _read(program: Program, told: Any) -> None:
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             while line := await _line(program):
                 if line.strip():
-                    await told.send(_message(line))
+                    await told.send(read_message(line))
 
 
 async def _line(program: Program) -> bytes:
@@ -211,13 +212,6 @@ async def _line(program: Program) -> bytes:
     except ValueError:
         program.fault = f"It sent a message of more than {LONGEST_LINE // 2**20} MiB."
         return b""
-
-
-def _message(line: bytes) -> SessionMessage | Exception:
-    try:
-        return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
-    except ValueError:
-        return ValueError("a line that is no message")
 
 
 async def _write(program: Program, to_send: Any) -> None:

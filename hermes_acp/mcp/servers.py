@@ -16,7 +16,7 @@ from hermes_acp.text import visible
 from hermes_acp.tools.base import Tool
 
 JOIN_SECONDS = 5.0
-"""How long a prompt waits, at most, for a server from its start on."""
+"""How long a prompt waits for a server where the next one may come soon."""
 
 MOST_TOOLS = 100
 """So many tools of servers are given to a model: some providers take no more than 128 in all."""
@@ -24,9 +24,10 @@ MOST_TOOLS = 100
 
 class Servers:
     """The servers of a session, by name; `configured` are the person's own, which the editor's go before. Those of the
-    project come last."""
+    project come last. `patience`: seconds that a prompt waits, at most, for a server from its start on."""
 
     def __init__(self, place: Surroundings, configured: Iterable[McpServer] = ()) -> None:
+        self.patience = JOIN_SECONDS
         self._place = place
         self._configured = tuple(configured)
         self._named: tuple[McpServer, ...] = ()
@@ -109,7 +110,7 @@ class Servers:
     async def _wait(self) -> None:
         now = asyncio.get_running_loop().time()
         waits = {
-            asyncio.ensure_future(server.settled()): server.began + JOIN_SECONDS - now
+            asyncio.ensure_future(server.settled()): server.began + self.patience - now
             for server in self._servers.values()
             if server.busy
         }

@@ -13,7 +13,7 @@ from pydantic import Field
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.local import files, paths, ripgrep
-from hermes_acp.text import clean, visible
+from hermes_acp.text import clean, counted, visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.tools.places import location, missing, named, shown, unmoved
@@ -90,7 +90,7 @@ def _tree(names: Sequence[str], depth: int, limit: int) -> list[str]:
     )
     notes = [f"[{level} of the levels are shown to keep to {limit} entries]"] if level < deepest else []
     if len(entries) > limit:
-        notes = [f"[{len(entries) - limit} more entries; narrow the path or glob]"]
+        notes = [f"[{counted(len(entries) - limit, 'more entry', 'more entries')}; narrow the path or glob]"]
     return [*entries[:limit], *notes]
 
 
@@ -98,7 +98,7 @@ def _entries(names: Sequence[str], depth: int) -> list[str]:
     """Files and folders down to a level; the deepest folders with the number of files below them."""
     entries = [name for name in names if name.count("/") < depth]
     below = Counter("/".join(name.split("/")[:depth]) for name in names if name.count("/") >= depth)
-    entries += [f"{folder}/ ({count} file{'s' * (count != 1)})" for folder, count in below.items()]
+    entries += [f"{folder}/ ({counted(count, 'file')})" for folder, count in below.items()]
     entries += {f"{folder}/" for name in names for folder in _folders(name, depth)}
     return sorted(entries)
 

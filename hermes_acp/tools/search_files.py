@@ -12,7 +12,7 @@ from pydantic import Field
 from hermes_acp.cards import Location, ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.local import files, paths, ripgrep
-from hermes_acp.text import clean, shorten, visible
+from hermes_acp.text import clean, counted, shorten, visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 from hermes_acp.tools.places import location, missing, named, shown, unmoved
@@ -134,7 +134,7 @@ def _kept_back(count: int) -> list[str]:
     """Searching a folder asks nobody; a file that looks like it holds secrets is asked for by its name."""
     if not count:
         return []
-    return [f"[{count} lines of files that look like they hold secrets are left out; name such a file as path]"]
+    return [f"[left out: {counted(count, 'line')} of files that look like they hold secrets; name such a file as path]"]
 
 
 def _place(args: SearchFiles, path: Path, workspace: Workspace) -> str:

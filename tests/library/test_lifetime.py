@@ -97,6 +97,27 @@ def test_closing_in_the_middle_of_a_call_ends_it_as_interrupted(make, model):
     assert until(lambda: model.aborted, 1)
 
 
+@pytest.mark.parametrize("way", ["close", "aclose"])
+def test_an_async_callback_may_close_its_own_agent_and_nothing_is_said_of_it(make, model, threads, caplog, way):
+    told = []
+
+    async def close_it(text):
+        told.append(text)
+        if way == "aclose":
+            await agent.aclose()
+        else:
+            agent.close()
+
+    agent = make(stream_delta_callback=close_it)
+    model.say(Say(text=["word "] * 200, token_delay=0.01))
+    result = agent.run_conversation("Go.")
+    assert result["interrupted"]
+    assert told
+    assert until(lambda: threads() == [], 5)
+    gc.collect()
+    assert [record.getMessage() for record in caplog.records if "callback" in record.getMessage()] == []
+
+
 def test_its_commands_end_with_it(make, model, project):
     agent = make(approval_callback=lambda request: "once")
     model.say(Say(calls=[Call("terminal", {"command": "sleep 60 & echo $! > pid"})]), "Done.")

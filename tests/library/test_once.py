@@ -160,3 +160,29 @@ def test_chat_needs_a_terminal_to_write_to_as_well(start):
     os.close(follower)
     assert process.returncode == 2
     assert "chat needs a terminal" in err
+
+
+SLOW_SERVER = """
+import json, sys, time
+time.sleep(7)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if "id" in asked:
+        info = {"name": "s", "version": "1"}
+        result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": info}
+        if asked["method"] == "tools/list":
+            result = {"tools": [{"name": "echo", "inputSchema": {"type": "object"}}]}
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
+"""
+
+
+def test_the_only_question_waits_for_mcp_servers_that_take_their_time(run, model, project, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir(exist_ok=True)
+    (tmp_path / "slow.py").write_text(SLOW_SERVER)
+    command = f"command = {json.dumps(sys.executable)}\nargs = [{json.dumps(str(tmp_path / 'slow.py'))}]\n"
+    (home / "config.toml").write_text(f"[mcp_servers.slow]\n{command}")
+    status, out, err = run(*COMMAND, "-q", "Is it there?")
+    assert (status, out) == (0, "Done.\n")
+    assert "mcp__slow__echo" in [tool["function"]["name"] for tool in model.requests[0].body["tools"]]
+    assert "still starting" not in err

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.model_server import Call, Say
-from tests.support.editor import ROOT, choose, open_editor
+from tests.support.editor import ROOT, agent_env, choose, open_editor
 
 pytestmark = pytest.mark.slow
 
@@ -83,6 +83,27 @@ async def test_a_broken_one_is_told_of_once_and_stops_nothing(tmp_path, model, p
             assert said.count("A plugin could not be loaded, and is not in force") == 1
             assert "broken: RuntimeError: not today" in said
         assert editor.stderr.count("loaded\n") == 1
+
+
+def test_the_doctor_names_them_with_their_hooks_and_those_that_are_not_in_force(tmp_path, installed):
+    site = tmp_path / "site"
+    info = site / "broken-1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1\n")
+    (info / "entry_points.txt").write_text("[hermes_acp.plugins]\nbroken = broken_plugin\n")
+    (site / "broken_plugin.py").write_text("print('noise'); raise RuntimeError('not today')\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "hermes_acp", "doctor", "--offline"],
+        env=agent_env(tmp_path / "home", PYTHONPATH=f"{ROOT}:{installed}:{site}"),
+        capture_output=True,
+        timeout=60,
+    )
+    plugins = [line.split(maxsplit=2) for line in done.stdout.decode().splitlines() if " plugin " in line]
+    assert [words[0] for words in plugins] == ["ok", "warning"]
+    assert plugins[0][2] == "sample: pre_tool_call, post_tool_call"
+    assert plugins[1][2].startswith("broken: RuntimeError: not today")
+    assert b"noise" not in done.stdout
+    assert b"Traceback" not in done.stderr
 
 
 async def test_plugins_are_not_loaded_before_a_prompt(tmp_path, model, project):

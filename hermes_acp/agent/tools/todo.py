@@ -13,7 +13,7 @@ from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.events import PlanChanged, PlanEntry, PlanStatus
-from hermes_acp.text import shorten
+from hermes_acp.text import counted, shorten
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
 
@@ -135,7 +135,7 @@ def described(plan: Plan) -> str:
     counts = Counter(entry.status for entry in plan)
     told = ", ".join(f"{counts[status]} {status}" for status in get_args(PlanStatus) if counts[status])
     lines = [f"- [{entry.status}] {entry.id}: {entry.content}" for entry in plan]
-    return "\n".join([f"{len(plan)} tasks: {told}" if plan else "The list is empty.", *lines])
+    return "\n".join([f"{counted(len(plan), 'task')}: {told}" if plan else "The list is empty.", *lines])
 
 
 def _added(task: Task) -> PlanEntry:
