@@ -14,12 +14,9 @@ from pathlib import Path
 from hermes_acp.errors import ToolError
 from hermes_acp.local import environment
 from hermes_acp.local.paths import encode, inside
-from hermes_acp.local.sandbox import hiding, repository
+from hermes_acp.local.sandbox import hiding, limits, repository
 from hermes_acp.local.sandbox.probing import Bubblewrap
 from hermes_acp.workspace import Access, Command, Enclosure
-
-_LIMITS = b'ulimit -c 0; ulimit -u 8192 2>/dev/null; ulimit -f 33554432 2>/dev/null; exec "$@"'
-"""No core files, at most 8192 processes of the user, files of at most 32 GiB (in units of 1024 bytes)."""
 
 _STAND_INS: Counter[bytes] = Counter()
 """How many sandboxes of this process need each empty `.git`: it must not go while a command is running behind it."""
@@ -76,7 +73,7 @@ class Sandbox:
             await asyncio.to_thread(shutil.rmtree, tmp, True)
 
     def _argv(self, command: Command, roots: tuple[Path, ...]) -> tuple[bytes, ...]:
-        inner = (*environment.shell(_LIMITS.decode()), b"sandbox", *environment.shell(command.line))
+        inner = (*limits.wrapper(), *environment.shell(command.line))
         if any(inside(Path(os.path.expanduser("~")), [root]) for root in roots):
             raise ToolError("The session's folders hold the user's whole home, which no sandbox can protect.")
         walls = self._walls(roots, command.access)

@@ -6,17 +6,17 @@ import resource
 import socket
 import subprocess
 import tempfile
-import threading
 from pathlib import Path
 
 import pytest
 
 from hermes_acp.local import survivors
-from hermes_acp.local.sandbox import probing
+from hermes_acp.local.sandbox import limits, probing
 from hermes_acp.local.sandbox.walls import Sandbox
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Access, Command
 from tests.support.processes import until
+from tests.support.swapping import swapping
 
 OUTSIDE = "/var/lib" if os.access("/var/lib", os.W_OK) else os.path.expanduser("~")
 """A folder that can be written, outside of the session's folders and of what the sandbox empties."""
@@ -169,28 +169,32 @@ async def test_a_repository_below_the_folder_cannot_be_written(walled):
     assert "evil" not in (git / "config").read_text()
 
 
-async def test_a_race_of_links_writes_nothing_outside(walled):
-    """A name is a folder, then a link to one outside, 10,000 times, while a command writes through it."""
-    ws, over = walled.workspace.cwd, threading.Event()
-
-    def swap(outside):
-        for _ in range(10_000):
-            if over.is_set():
-                return
-            os.mkdir(ws / "d")
-            os.rename(ws / "d", ws / "gone")
-            os.symlink(outside, ws / "d")
-            os.unlink(ws / "d")
-            for name in os.listdir(ws / "gone"):
-                os.unlink(ws / "gone" / name)
-            os.rmdir(ws / "gone")
-
+async def test_ten_thousand_swaps_of_a_folder_and_a_link_write_nothing_outside(walled):
+    ws = walled.workspace.cwd
+    (ws / "d").mkdir()
     with tempfile.TemporaryDirectory(dir=OUTSIDE) as outside:
-        racing = asyncio.create_task(asyncio.to_thread(swap, outside))
-        await walled("for i in $(seq 300); do echo x > d/f; done 2>/dev/null", timeout=20)
-        over.set()
-        await asyncio.gather(racing, return_exceptions=True)
-        assert os.listdir(outside) == []
+        Path(outside, "f").write_text("outside")
+        (ws / "l").symlink_to(outside)
+        with swapping(ws, "d", "l") as race:
+            line = "end=$((SECONDS + 2)); while [ $SECONDS -lt $end ]; do echo x > d/f; echo x >> d/g; done 2>/dev/null"
+            done = await walled(line, timeout=20)
+        assert done.exit_code in (0, 1)
+        assert race.swaps >= 10_000
+        assert os.listdir(outside) == ["f"]
+        assert Path(outside, "f").read_text() == "outside"
+        assert any((ws / name / "f").exists() for name in ("d", "l") if not (ws / name).is_symlink())
+
+
+@pytest.mark.parametrize("program", ["prlimit", "no-such-program"])
+async def test_a_command_has_limits_whatever_sets_them(walled, monkeypatch, program):
+    limits._prlimit.cache_clear()
+    monkeypatch.setattr(limits, "PROGRAM", program)
+    done = await walled("ulimit -c; ulimit -u; ulimit -f; echo $0")
+    assert done.output.split()[:1] == ["0"]
+    assert 0 < int(done.output.split()[1]) <= 8192
+    assert int(done.output.split()[2]) == 33554432
+    assert os.path.basename(done.output.split()[3]) == "bash"
+    limits._prlimit.cache_clear()
 
 
 async def test_exit_codes_and_output_come_through(walled):
@@ -247,10 +251,10 @@ async def test_outside_means_outside(walled, tmp_path):
 def test_a_sandboxed_start_costs_little_more_than_a_bare_one(wrapper, tmp_path):
     """The fastest of twenty, in the same run."""
     sandbox = Sandbox(wrapper)
-    argv = sandbox._argv(Command("true", tmp_path, 5, access=Access()), (tmp_path,))
+    command = Command("true", tmp_path, 5, access=Access())
     bare = [wrapper.program, *wrapper.options, b"--unshare-net", b"--ro-bind", b"/", b"/", b"--dev", b"/dev"]
     bare += [b"--proc", b"/proc", b"--", b"/bin/bash", b"-c", b"true"]
-    pairs = [(_cpu(list(argv)), _cpu(bare)) for _ in range(20)]
+    pairs = [(_cpu(list(sandbox._argv(command, (tmp_path,)))), _cpu(bare)) for _ in range(20)]
     ours, theirs = (min(column) for column in zip(*pairs, strict=True))
     sandbox.tidy()
     assert ours <= 1.5 * theirs, (ours, theirs)
