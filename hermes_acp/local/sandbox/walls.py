@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from hermes_acp.errors import ToolError
@@ -19,7 +18,7 @@ from hermes_acp.local.sandbox.probing import Bubblewrap
 from hermes_acp.workspace import Access, Command, Enclosure
 
 _STAND_INS: Counter[bytes] = Counter()
-"""How many sandboxes of this process need each empty `.git`: it must not go while a command is running behind it."""
+"""How many sandboxes of this process need each stand-in: it must not go while a command is running behind it."""
 
 
 class Sandbox:
@@ -58,11 +57,10 @@ class Sandbox:
 
     def tidy(self) -> None:
         """Put away what stood in for repositories that are not there: no command is running any more."""
-        for git in self._stand_ins:
-            _STAND_INS[git] -= 1
-            if not _STAND_INS[git]:
-                with suppress(OSError):
-                    os.rmdir(git)
+        for part in self._stand_ins:
+            _STAND_INS[part] -= 1
+            if not _STAND_INS[part]:
+                repository.put_away(part)
         self._stand_ins.clear()
 
     async def aclose(self) -> None:
@@ -76,6 +74,8 @@ class Sandbox:
         inner = (*limits.wrapper(), *environment.shell(command.line))
         if any(inside(Path(os.path.expanduser("~")), [root]) for root in roots):
             raise ToolError("The session's folders hold the user's whole home, which no sandbox can protect.")
+        if reason := next(filter(None, map(repository.unguarded, roots)), ""):
+            raise ToolError(f"No sandbox can protect the repository: {reason}.")
         walls = self._walls(roots, command.access)
         return self._wrapper.program, *self._wrapper.options, *walls, b"--chdir", encode(command.cwd), b"--", *inner
 
@@ -93,18 +93,16 @@ class Sandbox:
             yield from (b"--bind", encode(root), encode(root))
         for root in sorted(roots):
             yield from repository.walls(root, access.repository)
-            yield from self._stand_in(root)
+            for part in repository.stand_ins(root, access.repository):
+                yield from self._stand_in(part)
         yield from hiding.masks(place for place in hidden if inside(place, roots))
 
-    def _stand_in(self, root: Path) -> Iterator[bytes]:
-        """An empty folder in the place of a repository that is not there, so that no command can make one."""
-        if not repository.missing(root):
-            return
-        git = encode(root / ".git")
-        if git not in self._stand_ins:
-            self._stand_ins.add(git)
-            _STAND_INS[git] += 1
-        yield from (b"--tmpfs", git, b"--remount-ro", git)
+    def _stand_in(self, part: bytes) -> tuple[bytes, ...]:
+        """Something empty in the place of what is not there, so that no command can make it."""
+        if part not in self._stand_ins:
+            self._stand_ins.add(part)
+            _STAND_INS[part] += 1
+        return repository.in_place_of(part)
 
     def _own_tmp(self) -> str:
         if self._tmp is None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from hermes_acp.config import MODES, Config, Mode, SandboxConfig
 from hermes_acp.errors import ConfigError
 from hermes_acp.local import paths
-from hermes_acp.local.sandbox import probing
+from hermes_acp.local.sandbox import probing, repository
 from hermes_acp.local.sandbox.walls import Sandbox
 from hermes_acp.tools.safety.paths import is_secret, own_folders
 
@@ -92,4 +92,4 @@ def _too_wide(roots: tuple[Path, ...]) -> str:
     home = paths.real(Path(os.path.expanduser("~")))
     if any(paths.inside(home, [paths.real(root)]) for root in roots):
         return "the session's folders hold your whole home folder"
-    return ""
+    return next(filter(None, (repository.unguarded(paths.real(root)) for root in roots)), "")

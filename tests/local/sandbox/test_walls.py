@@ -22,15 +22,6 @@ OUTSIDE = "/var/lib" if os.access("/var/lib", os.W_OK) else os.path.expanduser("
 """A folder that can be written, outside of the session's folders and of what the sandbox empties."""
 
 
-def _repository(folder):
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    return folder / ".git"
-
-
-def _log(git):
-    return subprocess.run(["git", "-C", str(git.parent), "log", "--format=%s"], capture_output=True, text=True).stdout
-
-
 async def test_the_sessions_folder_is_written_and_nothing_else(walled, tmp_path):
     outside = Path(OUTSIDE, "hermes-acp-test-outside")
     done = await walled(f"echo a > made; echo b > {outside}; echo c > /etc/made-by-a-test; echo d > ../beside")
@@ -118,55 +109,6 @@ async def test_only_known_variables_are_inherited(walled, monkeypatch):
     assert "PATH=" in done.output
     assert "canary" not in done.output
     assert "SSH_AUTH_SOCK" not in done.output
-
-
-async def test_a_repository_cannot_be_renamed_to_put_a_hook_into_it(walled):
-    git = _repository(walled.workspace.cwd)
-    line = "mv .git .git2; cp -r .git .git3; mv .git3 .git; printf 'pwn x' > .git/hooks/pre-commit"
-    for access in ({}, {"repository": True}):
-        await walled(line, **access)
-        assert not (git / "hooks" / "pre-commit").exists()
-        assert git.is_dir()
-
-
-async def test_a_repository_that_is_not_there_cannot_be_made(walled):
-    done = await walled("git init; mkdir -p .git/hooks; echo pwn > .git/config; rmdir .git; mv .git x")
-    assert done.exit_code != 0
-    assert os.listdir(walled.workspace.cwd) == []
-
-
-async def test_what_stands_in_for_a_repository_stays_while_another_command_runs(walled):
-    workspace = walled.workspace
-    await workspace.start(Command("sleep 0.5; mkdir -p .git/hooks && echo made", workspace.cwd, 10))
-    await walled("true")
-    await workspace.background["p1"].wait(5)
-    assert "made" not in workspace.background["p1"].look().output
-    await walled("true")
-    assert os.listdir(workspace.cwd) == []
-
-
-async def test_a_command_that_was_approved_commits_but_sets_no_hook_and_no_configuration(walled):
-    git = _repository(walled.workspace.cwd)
-    before = (git / "config").read_bytes()
-    line = "touch a && git add a && git -c user.name=a -c user.email=a@b commit -qm one; git config core.pager evil"
-    done = await walled(line, repository=True)
-    assert (git / "config").read_bytes() == before
-    log = await asyncio.to_thread(_log, git)
-    assert log == "one\n", done.output
-
-
-async def test_a_command_that_does_not_need_the_repository_cannot_write_it(walled):
-    git = _repository(walled.workspace.cwd)
-    await walled("echo evil > .git/config; echo x > .git/HEAD; touch .git/commondir")
-    assert "evil" not in (git / "config").read_text()
-    assert not (git / "commondir").exists()
-
-
-async def test_a_repository_below_the_folder_cannot_be_written(walled):
-    (walled.workspace.cwd / "part").mkdir()
-    git = _repository(walled.workspace.cwd / "part")
-    await walled("echo evil >> part/.git/config; mv part/.git part/x")
-    assert "evil" not in (git / "config").read_text()
 
 
 async def test_ten_thousand_swaps_of_a_folder_and_a_link_write_nothing_outside(walled):
