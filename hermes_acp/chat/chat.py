@@ -202,6 +202,8 @@ class Chat:
         self.host.root = str(self.session.conversation.workspace.cwd)
         self.host.timeout = self.session.talk.approval_timeout
         self.host.switched = self.session.switch
+        if told := self.session.talk.where_commands_run():
+            self.host.say(self.screen.pen.quiet(told))
         self._custom = (await self.session.custom_commands())[len(OWN) :]
         if replaying:
             await self._replay()

@@ -177,6 +177,8 @@ def _remarks(result: ToolResult, seconds: float) -> list[str]:
         shown = result.text if result.shown is None else result.shown
         first = next((line for line in printable(shown).splitlines() if line.strip()), "")
         remarks.append(shorten(first.strip(), _FIRST_LINE))
+    if where := (result.raw or {}).get("sandbox"):
+        remarks.append(str(where).partition(":")[0].rstrip(".").lower())
     if seconds >= 1:
         remarks.append(f"{seconds:.1f} s")
     return [word for word in remarks if word]

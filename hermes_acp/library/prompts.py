@@ -15,6 +15,7 @@ from hermes_acp.agent.providers.counted import Counted
 from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.turns import Ticket, Turns
 from hermes_acp.errors import HermesError, SessionNotFound, TurnCancelled
+from hermes_acp.events import StatusChanged
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.callbacks import CallbackHost
 from hermes_acp.library.given import History, fit_history, fit_prompt
@@ -189,6 +190,8 @@ class _Turn:
     async def _run(self) -> TurnResult:
         conversation = await self.talk.open()
         self.host.timeout = self.talk.approval_timeout
+        if told := self.talk.where_commands_run():
+            self.host.emit(StatusChanged("sandbox", told))
         prompt = await fit_prompt(self.asked.prompt)
         await self._prepare(conversation)
         await self.talk.settle_project(self.host)

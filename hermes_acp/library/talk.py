@@ -57,6 +57,7 @@ class Talk:
     _store: Store | None = None
     _config: Config | None = None
     _titled: bool = False
+    _placed: bool = False
 
     def __post_init__(self) -> None:
         self.trust.file = self.setup.settings.home.trust_file
@@ -87,6 +88,13 @@ class Talk:
         assert self.servers is not None
         for notice in await settle_project(self.trust, self.conversation, self.servers, host):
             self.tell(notice)
+
+    def where_commands_run(self) -> str:
+        """In words, whether commands run in a sandbox; once for an open conversation, then ""."""
+        if self._placed or self.conversation is None:
+            return ""
+        self._placed = True
+        return self.conversation.workspace.enclosure.told
 
     def agent(self) -> Agent:
         """What answers in an open conversation."""

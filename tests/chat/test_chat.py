@@ -249,3 +249,12 @@ async def test_a_projects_server_starts_in_the_chat_after_a_yes(chat, model, pro
         await asyncio.sleep(PAST_THE_GUARD)
         typist.type("y")
         await typist.sees("MCP server x is not connected", "Hello.")
+
+
+async def test_where_commands_run_is_told_at_the_beginning_and_with_each_command(chat, model, monkeypatch):
+    monkeypatch.setenv("HERMES_ACP_SANDBOX", "never")
+    model.say(Say(calls=[Call("terminal", {"command": "pwd"})]), "Done.")
+    async with chat() as typist:
+        await typist.sees("Commands run in no sandbox: it is turned off")
+        typist.type("Go." + ENTER)
+        await typist.sees("✓ pwd", "no sandbox", "Done.")

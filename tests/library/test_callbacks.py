@@ -51,7 +51,8 @@ def test_all_nine_are_called_in_order_with_their_arguments(make, model, project)
 
     ids = [call["id"] for message in result["messages"] for call in message.get("tool_calls", ())]
     [finished] = [entry for entry in log if entry[:2] == ("tool_progress", "finished") and entry[3] == ids[0]]
-    assert [entry for entry in log if entry[:2] != ("tool_progress", "output")][:17] == [
+    assert [entry for entry in log if entry[:2] != ("tool_progress", "output")][:18] == [
+        ("status", "sandbox", "Commands run in no sandbox: it is turned off by the setting sandbox.use."),
         ("thinking", "Thinking…"),
         ("status", "thinking", ""),
         ("reasoning", "Look "),
@@ -98,8 +99,8 @@ def test_a_failure_that_is_tried_again_is_told_as_a_status(make, model):
     agent = make(**recording(log, ["status_callback"]))
     model.say(Status(503, {"error": {"message": "busy"}}, headers={"retry-after": "0"}), "Here.")
     assert agent.chat("Go.") == "Here."
-    assert [entry[1] for entry in log] == ["thinking", "retrying", "thinking", "idle"]
-    assert "busy" in log[1][2]
+    assert [entry[1] for entry in log] == ["sandbox", "thinking", "retrying", "thinking", "idle"]
+    assert "busy" in log[2][2]
 
 
 def test_an_interrupted_message_is_ended_too(make, model):
