@@ -205,9 +205,13 @@ def test_a_damaged_store_is_kept_and_named(home):
     assert kept.read_bytes() == b"This is a text.\n" * 500
 
 
-@pytest.mark.parametrize("arguments", [["lst"], ["list", "--limit", "0"], ["list", "--all", "--cwd", "x"], ["show"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [["lst"], ["list", "--limit", "0"], ["list", "--limit", "²"], ["list", "--all", "--cwd", "x"], ["show"]],
+)
 def test_arguments_that_mean_nothing_are_one_line(home, arguments):
     status, out, err = sessions(home, "/", *arguments)
     assert (status, out) == (2, "")
     assert err.startswith("hermes-acp: sessions: ")
     assert err.count("\n") == 1
+    assert "_count" not in err

@@ -14,7 +14,6 @@ from hermes_acp.chat.surface import Surface
 from hermes_acp.errors import HermesError, TurnCancelled
 from hermes_acp.events import (
     CompactionBegun,
-    CompactionFailed,
     ContextCompacted,
     Event,
     ModelSwitched,
@@ -234,8 +233,6 @@ class TerminalHost:
                 self.switched(model)
             case CompactionBegun():
                 self._now().doing = "Compacting the context"
-            case CompactionFailed(reason=reason) if reason:
-                self._write(pen.notice("warning", "The context could not be compacted", reason))
             case ContextCompacted(before, after):
                 self._write(pen.quiet(f"The context was compacted: {before:,} → {after:,} tokens."))
 

@@ -70,10 +70,9 @@ def _parser(called: str) -> argparse.ArgumentParser:
 
 
 def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(text)
-    return number
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
 
 
 async def _with_store(action: Callable[[Store, argparse.Namespace], Awaitable[int]], given: argparse.Namespace) -> int:

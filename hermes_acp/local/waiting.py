@@ -54,10 +54,11 @@ async def finishing(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncItera
     """
     try:
         yield
-    except BaseException:
+    except BaseException as raised:
         try:
             await surely(work())
         except Exception as error:
-            log.warning("could not finish: %s", error)
+            if str(error) != str(raised):
+                log.warning("could not finish: %s", error)
         raise
     await surely(work())

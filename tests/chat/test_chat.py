@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -194,6 +196,29 @@ async def test_commands_answer_without_the_model(chat, model):
         typist.type("/mode plan" + ENTER)
         await typist.sees("The mode is now plan", "fake-model · plan")
     assert model.requests == []
+
+
+async def test_a_compaction_that_comes_to_nothing_is_told_once(chat, model):
+    async with chat() as typist:
+        typist.type("Hello." + ENTER)
+        await typist.sees("Done.")
+        typist.type("/compact" + ENTER)
+        await typist.sees("the conversation is short")
+        assert typist.shown.count("nothing to leave out") == 1
+
+
+async def test_a_session_that_was_deleted_meanwhile_is_told_in_one_line(chat, model, home):
+    async with chat() as typist:
+        typist.type("Hello." + ENTER)
+        await typist.sees("Done.")
+        with closing(sqlite3.connect(home / "sessions.db")) as store, store:
+            store.execute("PRAGMA foreign_keys = ON")
+            store.execute("DELETE FROM sessions")
+        typist.type("And now?" + ENTER)
+        await typist.sees("This session has been deleted")
+        typist.type("/help" + ENTER)
+        await typist.sees("/quit")
+        assert "could not finish" not in typist.shown
 
 
 async def test_what_was_typed_is_kept_for_its_owner_alone(chat, model, home):
