@@ -215,3 +215,13 @@ def test_arguments_that_mean_nothing_are_one_line(home, arguments):
     assert err.startswith("hermes-acp: sessions: ")
     assert err.count("\n") == 1
     assert "_count" not in err
+
+
+@pytest.mark.usefixtures("filled")
+@pytest.mark.parametrize("arguments", [["show", ONE], ["export", ONE], ["list", "--all"]])
+def test_a_standard_output_without_room_is_one_clear_line(home, arguments):
+    command = [sys.executable, "-m", "hermes_acp", "sessions", *arguments]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, env=agent_env(home), cwd="/", stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr == b"hermes-acp: the output cannot be written: No space left on device\n"

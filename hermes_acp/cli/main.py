@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import io
 import os
 import sys
@@ -18,6 +19,8 @@ from hermes_acp.errors import ConfigError, HermesError
 from hermes_acp.settings.sources import OPTIONS, Option
 
 USAGE_ERROR = 2
+
+_NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +54,19 @@ def run(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader has seen enough; nothing more may be written when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 1
+        # The reader has seen enough.
+        return _without_output()
+    except OSError as error:
+        if error.errno not in _NO_ROOM or error.filename is not None:
+            raise
+        sys.stderr.write(f"hermes-acp: the output cannot be written: {error.strerror}\n")
+        return _without_output()
+
+
+def _without_output() -> int:
+    """The exit status when standard output takes nothing more, also when the interpreter ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 1
 
 
 def _run(argv: Sequence[str]) -> int:

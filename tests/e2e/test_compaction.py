@@ -217,5 +217,7 @@ async def test_a_thousand_turns_with_calls_in_a_context_of_32k(tmp_path, model, 
     assert "FACT-omega" in last
     early, late = ([cost for quiet, cost in costs[part] if quiet] for part in (slice(50, 100), slice(949, 999)))
     ratio = statistics.median(late) / statistics.median(early)
+    hundreds = (statistics.median(cost for quiet, cost in costs[at : at + 100] if quiet) for at in range(0, 1000, 100))
+    print("CPU a turn by the hundred, ms:", *(f"{cost:.1f}" for cost in hundreds))
     print(f"summaries {small.summaries}, CPU a turn {statistics.median(early):.1f} → {statistics.median(late):.1f} ms")
     assert ratio <= 1.2
