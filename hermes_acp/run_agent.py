@@ -141,7 +141,10 @@ class AIAgent:
 
     async def aclose(self) -> None:
         """As `close`, without holding up a running event loop."""
-        await asyncio.to_thread(self.close)
+        if self._thread.is_here:
+            self.close()  # Which waits for nothing here, in an async callback.
+        else:
+            await asyncio.to_thread(self.close)
 
     def __enter__(self) -> Self:
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from hermes_acp.agent.trusting import adopt_agreed, settle_project
 from hermes_acp.assembly import Models
 from hermes_acp.config import Config, Mode
 from hermes_acp.errors import ConfigError, SessionNotFound
-from hermes_acp.events import Event
+from hermes_acp.events import Event, Notice
 from hermes_acp.host import Host
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.source import open_models
@@ -31,8 +30,6 @@ from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.safety.confining import modes_of
 
 TITLE_CHARACTERS = 60
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
@@ -153,7 +150,7 @@ class Talk:
         store = self.store
         record = await store.find(self.session_id)
         if store.problem:
-            log.warning("About the stored sessions: %s", store.problem)
+            self.tell(Notice("warning", "About the stored sessions", store.problem))
         if record is None and self.setup.session_id is not None:
             raise SessionNotFound(self.session_id)
         if record is None:

@@ -207,6 +207,18 @@ async def test_a_compaction_that_comes_to_nothing_is_told_once(chat, model):
         assert typist.shown.count("nothing to leave out") == 1
 
 
+async def test_a_damaged_store_is_told_as_a_notice_and_the_chat_goes_on(chat, model, home):
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "sessions.db").write_bytes(b"damage" * 1000)
+    async with chat() as typist:
+        typist.type("Hello." + ENTER)
+        await typist.waits_for("Done.")
+        assert "! About the stored sessions: The session store was damaged" in " ".join(typist.shown.split())
+        assert "WARNING" not in typist.shown
+    [kept] = home.glob("sessions.db.corrupt-*")
+    assert kept.read_bytes() == b"damage" * 1000
+
+
 async def test_a_session_that_was_deleted_meanwhile_is_told_in_one_line(chat, model, home):
     async with chat() as typist:
         typist.type("Hello." + ENTER)
