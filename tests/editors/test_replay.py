@@ -108,7 +108,11 @@ async def player(tmp_path, model):
 
 @pytest.mark.parametrize(
     ("recording", "stops"),
-    [("codecompanion", ["end_turn", "cancelled", "end_turn"]), ("acp-el", ["end_turn"])],
+    [
+        ("codecompanion", ["end_turn", "cancelled", "end_turn"]),
+        ("acp-client", ["end_turn", "cancelled", "end_turn"]),
+        ("acp-el", ["end_turn"]),
+    ],
 )
 async def test_what_a_real_editor_sent_comes_to_the_same_end(player, recording, stops):
     await player.play(WIRE / f"{recording}.jsonl")

@@ -33,10 +33,17 @@ export async function askTerminal(desk: OwnDesk, request: CreateTerminalRequest,
   if (desk.allowed.use(sessionId, command, args)) return true;
   const line = [command, ...args].join(" ");
   const title = "The agent runs a command in a terminal";
-  const question = { sessionId, title, tool: "execute" as const, parts: [], choices: [ONCE, ALWAYS, REJECT], command: line };
+  // Without arguments it may be a whole line for a shell, and is run as one.
+  const shown = args.length ? [command, ...args].map(quoted).join(" ") : command;
+  const question = { sessionId, title, tool: "execute" as const, parts: [], choices: [ONCE, ALWAYS, REJECT], command: shown };
   const answer = await ask(desk, question, signal);
   if (answer === ALWAYS.id) desk.allowed.note(sessionId, line, "allow_always");
   return answer === ONCE.id || answer === ALWAYS.id;
+}
+
+/** A word as a shell would have to be told it, so that one sees where it ends. */
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Whether a file outside of the workspace may be written. */

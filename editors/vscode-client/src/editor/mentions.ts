@@ -1,5 +1,6 @@
 /** `@file` in a prompt: files found as one types, and links to those that a prompt names. */
 
+import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
 import type { ContentBlock } from "@agentclientprotocol/sdk";
 import { link } from "./attachments.ts";
@@ -30,7 +31,8 @@ export function namesIn(text: string): string[] {
 
 async function fileOf(name: string): Promise<vscode.Uri | undefined> {
   for (const { uri } of vscode.workspace.workspaceFolders ?? []) {
-    const candidate = vscode.Uri.joinPath(uri, name);
+    // A file that was dropped is named by its whole path.
+    const candidate = isAbsolute(name) ? vscode.Uri.file(name) : vscode.Uri.joinPath(uri, name);
     const inside = candidate.path.startsWith(`${uri.path}/`);
     if (inside && (await isFile(candidate))) return candidate;
   }

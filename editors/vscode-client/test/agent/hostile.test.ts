@@ -21,7 +21,7 @@ async function bench(t: TestContext, wishes: (stage: Stage) => readonly Wish[]):
 test("a command that nobody was asked about is asked about, and rejected it does not run", async (t) => {
   const { chat, stage, id } = await bench(t, (at) => [["terminal/create", { command: "touch", args: [at.path("made")] }]]);
   const card = await asking(chat);
-  assert.equal(card.command, `touch ${stage.path("made")}`);
+  assert.equal(card.command, `touch '${stage.path("made")}'`);
   chat.dismiss(id, card.permission!.questionId);
   await until(chat, (state) => textOf(state, "agent").includes("rejected"));
   assert.equal(existsSync(stage.path("made")), false);

@@ -68,8 +68,19 @@ test("10,000 deltas and a diff of 5,000 lines: no task over 100 ms, memory bound
   assert.equal(await stage.page.evaluate(() => document.querySelectorAll(".code").length), 25);
   const nodes = await stage.page.evaluate(() => document.querySelectorAll("*").length);
   assert.ok(nodes < 5000, `${nodes} elements`);
+  const heap = await heapOf(stage);
+  assert.ok(heap < 40, `${heap} MB`);
+  t.diagnostic(`the longest task took ${longest.toFixed(0)} ms; ${nodes} elements, ${heap.toFixed(1)} MB`);
   assert.deepEqual(stage.errors, []);
 });
+
+/** Megabytes of the page's heap that are in use after what is garbage was let go. */
+async function heapOf(stage: Stage): Promise<number> {
+  const session = await stage.page.context().newCDPSession(stage.page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await session.send("Runtime.getHeapUsage");
+  return usedSize / 1024 / 1024;
+}
 
 test("everything has a name, a role and contrast: nothing that axe finds", { timeout: 60_000 }, async (t) => {
   const stage = await openPage(browser);

@@ -199,6 +199,35 @@ describe("the page", () => {
     assert.ok(last?.type === "send" && last.images[0]?.mimeType === "image/png" && last.images[0].data.startsWith("iVBOR"));
   });
 
+  test("an image and a file are dropped; what could not be sent comes back with its image", async () => {
+    stage.sources = { ...stage.sources, about: () => ({ protocolVersion: 1, agentCapabilities: { promptCapabilities: { image: true } } }) };
+    await stage.show();
+    await stage.page.evaluate(() => {
+      const data = new DataTransfer();
+      data.items.add(new File([new Uint8Array([137, 80, 78, 71])], "a.png", { type: "image/png" }));
+      data.setData("text/uri-list", "file:///project/my%20file.ts");
+      document.querySelector(".conversation")?.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+    });
+    await stage.page.getByRole("img", { name: "Image 1" }).waitFor();
+    assert.equal(await stage.page.getByRole("textbox", { name: "Prompt" }).inputValue(), '@"/project/my file.ts" ');
+    await stage.page.getByRole("button", { name: "Queue" }).click();
+    assert.equal(await stage.page.getByRole("img", { name: "Image 1" }).count(), 0);
+    const sent = stage.told.at(-1);
+    assert.ok(sent?.type === "send");
+    await stage.post({ type: "draft", text: sent.text, images: sent.images });
+    await stage.page.getByRole("img", { name: "Image 1" }).waitFor();
+    assert.equal(await stage.page.getByRole("textbox", { name: "Prompt" }).inputValue(), sent.text);
+  });
+
+  test("an empty conversation says what to do, until something is said", async () => {
+    stage.store.open("t", "/work/shop", "");
+    await stage.show();
+    await stage.page.getByRole("heading", { name: "The agent in shop" }).waitFor();
+    stage.store.change("t", (state) => beginTurn(state, { text: "Hello.", pictures: [], links: [] }));
+    await stage.show();
+    await stage.page.getByRole("heading", { name: "The agent in shop" }).waitFor({ state: "hidden" });
+  });
+
   test("the reader keeps the place: at the end it follows, above it stays", async () => {
     say("line\n\n".repeat(200));
     await stage.show();

@@ -76,6 +76,8 @@ export const TESTS: Readonly<Record<string, HostTest>> = {
     assert.deepEqual(await findFiles("mylong"), ["My Long Name.txt"]);
     const links = await mentioned('see @"My Long Name.txt", @none.txt and @../host-report.json');
     assert.deepEqual(links.map((link) => link.type === "resource_link" && link.name), ["My Long Name.txt"]);
+    const dropped = await mentioned(`@"${join(root, "My Long Name.txt")}" @/etc/hostname`);
+    assert.deepEqual(dropped, links);
   },
 
   "a command of the agent has a terminal, and closing it ends the command": async () => {

@@ -50,7 +50,7 @@ test("prompt, stream, diff, approve, changed on the disk and in the buffer, undo
   await picture(page, "3-diff-native");
   assert.equal(await stage.read("sum.py"), ADD);
 
-  await allow.click();
+  await page.locator(".editor-actions").getByRole("button", { name: "Allow This Edit" }).click();
   await onDisk(stage, "sum.py", ADDED);
   await chat.getByText("Now it adds").waitFor({ timeout: SLOW });
   await chat.getByRole("button", { name: "Copy the code" }).waitFor({ timeout: SLOW });

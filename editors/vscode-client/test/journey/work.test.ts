@@ -100,6 +100,17 @@ test("a rejection with a comment: the file stays, and the agent is told why", { 
   await idle();
 });
 
+test("the cross in the title of a diff rejects its file", { timeout: 120_000 }, async () => {
+  await model.say({ calls: [EDIT] }, "It stays.");
+  await send(chat, "Correct one.txt, please.");
+  await chat.getByRole("button", { name: "Open the diff of one.txt" }).last().click({ timeout: SLOW });
+  await page.locator(".editor-actions").getByRole("button", { name: "Reject This Edit" }).click({ timeout: SLOW });
+  await shown("It stays.");
+  await page.locator(".tab", { hasText: "proposed by the agent" }).waitFor({ state: "detached", timeout: SLOW });
+  assert.equal(await stage.read("one.txt"), FILES["one.txt"]);
+  await idle();
+});
+
 test("prompts wait while a turn runs, and one is taken back into the prompt", { timeout: 120_000 }, async () => {
   await model.say({ text: "slow ".repeat(40), token_delay: 0.1 }, "The third is answered.");
   await send(chat, "one");
