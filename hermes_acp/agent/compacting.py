@@ -40,12 +40,14 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Compactor:
-    """Compacts one conversation by an engine; `ask` puts its questions to the model that summarises."""
+    """Compacts one conversation by an engine; `ask` puts its questions to the model that summarises, `used` is told how
+    many tokens the context has afterwards."""
 
     engine: ContextEngine
     talk: Conversation
     host: RecordedHost
     ask: Callable[[str], Awaitable[str]]
+    used: Callable[[int], None]
 
     async def when_due(self, room: Room, moment: Moment) -> None:
         """Compact if the engine says that it is time. A failure is told and changes nothing.
@@ -112,6 +114,7 @@ class Compactor:
         self.talk.gauge.in_vain = 0
         self.talk.replace(compaction.messages)
         await self.host.acknowledge(replace(outcome, compaction_id=compaction_id))
+        self.used(outcome.after)
         self.host.emit(StatusChanged("compressing", f"Compacted: {outcome.before} → {outcome.after} tokens."))
         return True
 

@@ -46,7 +46,7 @@ class ModelCalls:
     @property
     def compactor(self) -> Compactor:
         """Compacts the conversation; its summaries are paid for like the turn's own calls."""
-        return Compactor(self.agent.engine, self.talk, self.host, self._summarise)
+        return Compactor(self.agent.engine, self.talk, self.host, self._summarise, self._tell_usage)
 
     def used_up(self) -> str:
         """What the turn may use and has used; "" as long as it may go on."""
@@ -159,8 +159,11 @@ class ModelCalls:
             return
         self.usage += usage
         self.talk.gauge.learn(request, usage)
+        self._tell_usage(usage.input + usage.output)
+
+    def _tell_usage(self, used: int) -> None:
         if window := self.agent.window(self.talk):
-            self.host.emit(UsageChanged(usage.input + usage.output, window, self.talk.cost))
+            self.host.emit(UsageChanged(used, window, self.talk.cost))
 
 
 def _unknown_price(model: str) -> Notice:

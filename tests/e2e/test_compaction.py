@@ -121,6 +121,8 @@ async def test_compact_by_hand_and_what_is_left_after_a_restart(tmp_path, model,
         before = tokens(model.requests[-1].body)
         assert await editor.prompt(session, "/compact the facts") == "end_turn"
         assert "The context was compacted" in editor.text(session)
+        *_, full, compacted = [update["used"] for update in editor.updates(session, "usage_update")]
+        assert compacted < full * 0.7
         asked = str(next(one.body for one in model.requests if is_summary_request(one.body)))
         assert "the facts" in asked
         shown = editor.text(session)

@@ -106,7 +106,7 @@ async def test_a_summary_is_paid_for(tmp_path, model, other, project, own_model)
         await editor.prompt(session, "/compact")
         assert "The context was compacted" in editor.text(session)
         expected = 3 * 1.0 + 3 * PRICES["side" if own_model else "main"]
-        assert stored(tmp_path, session) == pytest.approx(expected)
+        assert told(editor, session) == stored(tmp_path, session) == pytest.approx(expected)
         model.say(spending(1))
         await editor.prompt(session, "On.")
         assert told(editor, session) == pytest.approx(expected + 1.0)
