@@ -19,7 +19,8 @@ from hermes_acp.agent.providers.refreshing import Refreshing
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.retry import Backoff, Retrying
 from hermes_acp.config import AgentConfig
-from hermes_acp.settings import Choice, ModelEndpoint, keep_out, origin
+from hermes_acp.local import confidential
+from hermes_acp.settings import Choice, ModelEndpoint, origin
 from hermes_acp.settings.providers import DEMO
 
 
@@ -104,7 +105,7 @@ def _kept_out(read: ReadKey | None) -> ReadKey | None:
 
     async def reading() -> str:
         key = await read()
-        keep_out(key)
+        confidential.keep(key)
         return key
 
     return reading

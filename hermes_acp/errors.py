@@ -83,4 +83,4 @@ class TurnCancelled(HermesError):
 
 
 class Unfinished(asyncio.CancelledError):
-    """A cancellation that leaves open whether the work was done; the text tells the model so."""
+    """A cancellation of work that was done all the same, or may have been; the text tells the model so."""

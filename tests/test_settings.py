@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from hermes_acp.config import API_MODES, Config, ModelConfig
 from hermes_acp.errors import ConfigError, CredentialsMissing, HermesError
+from hermes_acp.local import confidential
 from hermes_acp.settings import (
     ModelEndpoint,
     config_in,
@@ -468,6 +469,13 @@ def test_no_key_is_written_to_the_log(home):
     text = log.read_text(encoding="utf-8")
     assert "SECRET" not in text
     assert text.count("[key]") == 3  # the message, the line of source, the exception
+
+
+@pytest.mark.parametrize("name", ["OPENAI_API_KEY", "CODEX_ACCESS_TOKEN", "MY_OWN"])
+def test_every_key_that_there_is_for_a_model_is_known_as_one_whether_or_not_it_is_used(home, name):
+    (home / "config.toml").write_text('[[fallback_providers]]\nmodel = "m"\napi_key_env = "MY_OWN"\n')
+    load(home, **{name: f"secret-of-{name.lower()}"})
+    assert confidential.is_kept(f"secret-of-{name.lower()}")
 
 
 # Changing the file

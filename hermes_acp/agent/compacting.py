@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from hermes_acp.agent.history import repair
 from hermes_acp.agent.overflow import told_limit
 from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
-from hermes_acp.errors import HermesError, ProviderError
+from hermes_acp.errors import HermesError, ProviderError, TurnCancelled
 from hermes_acp.events import CompactionBegun, CompactionFailed, ContextCompacted, Notice, StatusChanged
 from hermes_acp.messages import Message
 
@@ -103,8 +104,7 @@ class Compactor:
         try:
             compacted = await self._compacted(room, focus)
         except BaseException as error:
-            reason = str(error) if isinstance(error, HermesError) else ""
-            self.host.emit(CompactionFailed(compaction_id, reason))
+            self.host.emit(CompactionFailed(compaction_id, _reason(error)))
             raise
         if compacted is None:
             self.talk.gauge.in_vain += 1
@@ -139,3 +139,14 @@ class Compactor:
     def _tell_vain(self) -> None:
         if self.talk.gauge.in_vain == MOST_IN_VAIN:
             self.host.emit(Notice("warning", _FAILED, f"There is nothing to leave out.{_NO_MORE}"))
+
+
+def _reason(error: BaseException) -> str:
+    """Why a compaction came to nothing; "" when it was cancelled."""
+    match error:
+        case asyncio.CancelledError() | TurnCancelled():
+            return ""
+        case HermesError():
+            return str(error)
+        case _:
+            return "An internal error; the log has the details."

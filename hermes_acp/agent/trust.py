@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hermes_acp.host import Decision
 from hermes_acp.local import digests
+from hermes_acp.local.locking import one_at_a_time
+from hermes_acp.local.small_files import write_private
 from hermes_acp.mcp.project import PROJECT_SERVERS, read_project
+
+_Said = tuple[dict[str, str], list[str]]
+"""The hashes by path, and the places that are never asked about."""
+
+_PATIENCE = 2.0
+"""Seconds to wait for another process that changes the file."""
 
 TRUST = "trust"
 """What stands for a tool's name in the question. Its `allow_always` is for good, its `allow_once` for the session."""
@@ -74,24 +79,28 @@ class Trust:
                 self.add(found)
             case "reject_always":
                 self._put_off |= found
-                self._write(self.trusted(), sorted({*self.refused(), str(place)}))
+                self._change(lambda trusted, never: (trusted, sorted({*never, str(place)})))
             case _:
                 self._put_off |= found
 
     def add(self, found: dict[str, str]) -> None:
         """Trust what has these hashes at these paths, for good."""
         places = {place for path in found for place in (path, *map(str, Path(path).parents))}
-        self._write({**self.trusted(), **found}, [place for place in self.refused() if place not in places])
+        self._change(lambda trusted, never: ({**trusted, **found}, [each for each in never if each not in places]))
 
     def remove(self, path: str) -> bool:
         """Forget what was said of a path, or of all below it; whether there was anything."""
         below = path.rstrip("/") + "/"
-        kept = {name: digest for name, digest in self.trusted().items() if name != path and not name.startswith(below)}
-        refused = [place for place in self.refused() if place != path and not place.startswith(below)]
-        changed = kept != self.trusted() or refused != self.refused()
-        if changed:
-            self._write(kept, refused)
-        return changed
+
+        def stays(name: str) -> bool:
+            return name != path and not name.startswith(below)
+
+        return self._change(
+            lambda trusted, never: (
+                {name: digest for name, digest in trusted.items() if stays(name)},
+                [place for place in never if stays(place)],
+            )
+        )
 
     def trusted(self) -> dict[str, str]:
         """The hash of the content that is trusted, by path."""
@@ -112,20 +121,23 @@ class Trust:
             return {}
         return found if isinstance(found, dict) else {}
 
-    def _write(self, trusted: dict[str, str], never: list[str]) -> None:
+    def _change(self, change: Callable[[dict[str, str], list[str]], _Said]) -> bool:
+        """Change what the file says as it is now, one process at a time; whether that is something else."""
         if self.file is None:
-            return
-        self.file.parent.mkdir(parents=True, exist_ok=True)
+            return False
+        self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with one_at_a_time(self.file.parent, _PATIENCE):
+            before = self.trusted(), self.refused()
+            after = change(*before)
+            if after != before:
+                self._write(after)
+        return after != before
+
+    def _write(self, said: _Said) -> None:
+        assert self.file is not None
+        trusted, never = said
         text = json.dumps({"trusted": trusted, "never": never}, indent=1, allow_nan=False)
-        handle, name = tempfile.mkstemp(dir=self.file.parent, prefix=".trust-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(name, self.file)
-        except OSError:
-            with suppress(OSError):
-                os.unlink(name)
-            raise
+        write_private(self.file, text.encode())
 
 
 def digest_at(path: Path) -> str:

@@ -14,10 +14,11 @@ from hermes_acp.cli.snippets import SNIPPETS
 from hermes_acp.cli.terminal import ask, ask_secret, say
 from hermes_acp.config import check_value, parse_config
 from hermes_acp.errors import ConfigError, HermesError
+from hermes_acp.local.small_files import write_like_before
 from hermes_acp.settings.credentials import note_keyring, origin, read_stored, sign_in, store_key
 from hermes_acp.settings.edit import set_values
 from hermes_acp.settings.endpoint import ANY_KEY, Key, Keys
-from hermes_acp.settings.files import read_small, read_toml, write_like_before
+from hermes_acp.settings.files import read_small, read_toml
 from hermes_acp.settings.homes import Home, find_home
 from hermes_acp.settings.keyrings import KeyringUnusable, begin_storing
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, provider_at

@@ -13,15 +13,26 @@ from hermes_acp.agent.trusting import brought_texts
 from hermes_acp.errors import ConfigError
 from hermes_acp.local import paths
 from hermes_acp.mcp.project import PROJECT_SERVERS
-from hermes_acp.settings.homes import find_home
+from hermes_acp.settings import load_settings
 from hermes_acp.text import visible
 
 _USAGE = "trust [list | add PATH | remove PATH]: PATH is a file for agents, a skill, a .mcp.json, or a project's folder"
 
 
 def run(arguments: Sequence[str], name: str = "trust") -> int:
-    """List, add or remove; 0 when it was done, 1 when there was nothing to do."""
-    trust = Trust(find_home(os.environ).trust_file)
+    """List, add or remove; 0 when it was done, 1 when there was nothing to do.
+
+    Raises:
+        ConfigError: the arguments are others, a setting is wrong, or the answer cannot be kept.
+    """
+    trust = Trust(load_settings({}, os.environ).home.trust_file)
+    try:
+        return _run(trust, arguments)
+    except OSError as error:
+        raise ConfigError(f"{trust.file}: {error.strerror}") from None
+
+
+def _run(trust: Trust, arguments: Sequence[str]) -> int:
     match list(arguments):
         case [] | ["list"]:
             return _list(trust)

@@ -7,18 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_command
 from hermes_acp.agent.providers.base import new_id
+from hermes_acp.agent.record import Record
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.errors import HermesError, StoreError
 from hermes_acp.events import TextDelta, UserPrompted
 from hermes_acp.host import Host
+from hermes_acp.local.waiting import finishing
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import user
 
@@ -123,7 +126,11 @@ async def run_command(session: Session, invocation: Invocation) -> None:
     journal.begin_turn()
     said = f"/{invocation.command.name} {invocation.argument}".strip()
     stage.record(UserPrompted(user(said), new_id("msg")))
-    stage.emit(TextDelta(await invocation.command.run(session, invocation.argument), new_id("msg")))
+    async with finishing(partial(_keep, stage, journal)):
+        stage.emit(TextDelta(await invocation.command.run(session, invocation.argument), new_id("msg")))
+
+
+async def _keep(stage: RecordedHost, journal: Record) -> None:
     stage.flush()
     await journal.commit(durable=True)
 

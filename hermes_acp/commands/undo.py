@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from hermes_acp.agent.conversation import Conversation
@@ -14,8 +15,10 @@ from hermes_acp.agent.store.journal import Journal
 from hermes_acp.agent.taking_back import without_turn
 from hermes_acp.agent.undoing import Outcome, Restoring, look_at, restore
 from hermes_acp.cards import Diff, Location, ToolResult
+from hermes_acp.errors import StoreError
 from hermes_acp.events import ToolFinished, ToolPrepared, ToolStarted
 from hermes_acp.host import ApprovalRequest, Host
+from hermes_acp.local.waiting import surely
 from hermes_acp.text import shorten, visible
 from hermes_acp.tools.places import location, named
 
@@ -56,7 +59,7 @@ class Undo:
             for each in files:
                 outcomes.append(await restore(each, self.workspace))
         finally:
-            card.end(outcomes)
+            await surely(card.end(outcomes))
         return self._report(turn, files, outcomes)
 
     def _without_files(self, turn: PastTurn) -> str:
@@ -118,8 +121,8 @@ class _Card:
         self.host.emit(ToolStarted(self.call_id))
         return ""
 
-    def end(self, outcomes: Sequence[Outcome]) -> None:
-        """Show what was done."""
+    async def end(self, outcomes: Sequence[Outcome]) -> None:
+        """Show what was done, once it is stored."""
         done = [each for each in outcomes if each.done]
         text = f"{len(done)} of {len(self.files)} files are as they were before the turn."
         paths = {each.file.path for each in done}
@@ -130,8 +133,9 @@ class _Card:
         )
         failed = len(done) < len(self.files)
         result = ToolResult(text, is_error=failed, diffs=diffs, locations=self._places)
-        self.host.emit(ToolFinished(self.call_id, "undo", result))
-        self.host.flush()
+        # What cannot be stored is told where the command ends.
+        with suppress(StoreError):
+            await self.host.acknowledge(ToolFinished(self.call_id, "undo", result))
 
     @property
     def _title(self) -> str:

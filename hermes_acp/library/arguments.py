@@ -12,7 +12,8 @@ from typing import Any, Literal, TypedDict
 from hermes_acp.config import CHECKS, Config, check_value
 from hermes_acp.errors import ConfigError
 from hermes_acp.library.callbacks import Callbacks
-from hermes_acp.settings import Settings, config_in, keep_out, load_settings
+from hermes_acp.local import confidential
+from hermes_acp.settings import Settings, config_in, load_settings
 from hermes_acp.settings.endpoint import ANY_KEY
 
 
@@ -120,7 +121,7 @@ def _settings(given: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:
     key = _of_type(given, "api_key", str, "").strip()
     if not key:
         return load_settings({}, environ, values)
-    keep_out(key)
+    confidential.keep(key)
     settings = load_settings({}, {**environ, ANY_KEY: key}, values)
     if not (settings.config.model.provider or settings.config.model.base_url):
         raise ConfigError("api_key: nothing says whose key it is: give provider or base_url too")

@@ -1,4 +1,4 @@
-"""Our own keys, blotted out wherever the result of a tool holds them."""
+"""Our own keys, blotted out wherever a tool's result or a line of the log holds them."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ _LIKE_A_KEY = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[\w.~+=-]{16,}")
 _KEYS: set[str] = set()
 
 
-def keep(key: str) -> None:
-    """Let this key, which is in use, reach no model and no card."""
-    if len(key) >= _SHORTEST:
-        _KEYS.add(key)
+def keep(*keys: str) -> None:
+    """Let these keys reach no model, no card and no log."""
+    _KEYS.update(key for key in keys if len(key) >= _SHORTEST)
 
 
 def is_kept(text: str) -> bool:
-    """Whether this is a key that is in use."""
+    """Whether this is such a key."""
     return text in _KEYS
 
 
 def blotted(text: str) -> str:
-    """The text without keys: those in use, and those in variables that commands do not inherit."""
+    """The text without keys: those kept, and those in variables that commands do not inherit."""
     for key in sorted(_KEYS | _in_environment(), key=len, reverse=True):
         text = text.replace(key, _BLOT)
     return text

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from hermes_acp.errors import Unfinished
+
 _T = TypeVar("_T")
 
 log = logging.getLogger(__name__)
@@ -43,6 +45,22 @@ async def surely(what: Awaitable[_T]) -> _T:
     if not task.cancelled() and (failure := task.exception()):
         log.warning("failed while being cancelled: %s", failure)
     raise interruption
+
+
+async def surely_told(what: Awaitable[_T], told: str) -> _T:
+    """As `surely`, for work that somebody has to know of even if nobody waits for it any more.
+
+    Raises:
+        Unfinished: it was cancelled meanwhile and has succeeded all the same; `told` says so.
+        asyncio.CancelledError: it was cancelled meanwhile and has failed.
+    """
+    task = asyncio.ensure_future(what)
+    try:
+        return await surely(task)
+    except asyncio.CancelledError:
+        if not task.cancelled() and task.exception() is None:
+            raise Unfinished(told) from None
+        raise
 
 
 @asynccontextmanager

@@ -7,13 +7,15 @@ import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from hermes_acp.errors import Unfinished
 from hermes_acp.local import files, paths, removing, writing
 from hermes_acp.local.dressing import Dressing
 from hermes_acp.local.one_writer import OneWriter
 from hermes_acp.local.processes import Shell
 from hermes_acp.local.sandbox.walls import Sandbox
 from hermes_acp.local.seen import Seen
-from hermes_acp.local.waiting import surely
+from hermes_acp.local.waiting import surely, surely_told
+from hermes_acp.text import clean
 from hermes_acp.workspace import Background, Command, Completed, Enclosure, Lines, Show
 
 
@@ -70,7 +72,12 @@ class LocalWorkspace:
     async def _write(self, path: Path, data: bytes, replacing: bytes | None) -> bytes:
         if replacing is not None and not self._seen.agrees(path, files.digest_of(replacing)):
             raise writing.changed(path)
-        await surely(asyncio.to_thread(writing.write, path, data, replacing))
+        told = f"Cancelled by the user, but {clean(str(path))} had been written by then."
+        try:
+            await surely_told(asyncio.to_thread(writing.write, path, data, replacing), told)
+        except Unfinished:
+            self._note(path, files.digest_of(data))
+            raise
         self._note(path, files.digest_of(data))
         return data
 

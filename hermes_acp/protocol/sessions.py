@@ -92,10 +92,7 @@ class Sessions:
             RpcError: it belongs to another folder.
         """
         record = await self._stored(session_id, place)
-        while closing := self._closing.get(record.id):
-            await closing.wait()
-        async with self._opening:
-            session = self._open.get(record.id) or await self._reopen(record, place)
+        session = await self._opened(record, place)
         if record.roots != tuple(map(str, place.roots)):
             await session.set_further_roots(place.roots)
         return session
@@ -160,6 +157,15 @@ class Sessions:
         if record.cwd != str(place.cwd):
             raise invalid_params(f"cwd: this session belongs to {record.cwd}")
         return record
+
+    async def _opened(self, record: SessionRecord, place: Place) -> Session:
+        """The open session; one that is being closed is opened anew, with all that its last turn has left."""
+        while True:
+            async with self._opening:
+                closing = self._closing.get(record.id)
+                if closing is None:
+                    return self._open.get(record.id) or await self._reopen(record, place)
+            await closing.wait()
 
     async def _reopen(self, record: SessionRecord, place: Place) -> Session:
         await self.account.look()

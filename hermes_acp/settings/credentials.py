@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from hermes_acp.errors import HermesError
-from hermes_acp.settings.files import read_with_mode, write_private
+from hermes_acp.local.small_files import write_private
+from hermes_acp.settings.files import read_with_mode
 from hermes_acp.settings.homes import Home
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 
 from hermes_acp.errors import ConfigError
+from hermes_acp.local import confidential
 from hermes_acp.settings.credentials import origin
 from hermes_acp.settings.keyrings import KeyringUnusable, begin_reading
-from hermes_acp.settings.logs import keep_out
 
 SOON = 0.25
 """Seconds that the opening of a session waits for the keyring."""
@@ -40,7 +40,7 @@ class KeyringKey:
             key = reading.result()
         except KeyringUnusable as error:
             raise ConfigError(_unreadable(place, str(error))) from None
-        keep_out(key)
+        confidential.keep(key)
         return key
 
 

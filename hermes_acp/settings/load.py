@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from hermes_acp.config import Config, build_config, read_values, tighten
 from hermes_acp.errors import ConfigError
+from hermes_acp.local import confidential
 from hermes_acp.settings.credentials import read_stored
 from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve, says_nothing
 from hermes_acp.settings.files import read_toml
 from hermes_acp.settings.homes import Home, find_home
 from hermes_acp.settings.local_servers import LocalServer, places
+from hermes_acp.settings.providers import PROVIDERS
 from hermes_acp.settings.sources import LEVELS, checked, from_environment
 
 PROJECT_FILE = ".hermes-acp.toml"
@@ -54,6 +56,8 @@ def load_settings(
         environ: the environment variables.
         given: checked values by dotted key that go before all of these, as a program gives them.
 
+    The keys among them are in no log and in no result of a tool from here on.
+
     Raises:
         ConfigError: one of the three is wrong: one line naming the place, the key and the reason.
     """
@@ -70,6 +74,7 @@ def load_settings(
     log = _log_config({**variables, **overrides})
     config = build_config(values)
     keys = Keys(environ, stored.keys, stored.in_keyring, file=home.credentials_file, command=config.credentials.command)
+    confidential.keep(*_known_keys(config, keys))
     return Settings(home, config, log, warnings, keys, places(environ))
 
 
@@ -91,6 +96,13 @@ def config_in(settings: Settings, cwd: Path) -> Config:
     """
     path = cwd / PROJECT_FILE
     return tighten(settings.config, read_toml(path), str(path))
+
+
+def _known_keys(config: Config, keys: Keys) -> Iterator[str]:
+    """Every key that there is for a model, whether or not it is ever used."""
+    named = {*config.key_variables, *(known.key_variable for known in PROVIDERS.values())}
+    yield from (value.strip() for name, value in keys.environ.items() if name in named or name.endswith("_API_KEY"))
+    yield from keys.stored.values()
 
 
 def _log_config(texts: Mapping[str, str]) -> LogConfig:

@@ -7,16 +7,11 @@ import logging
 import os
 import stat
 import sys
-from collections.abc import Iterator
 from io import TextIOWrapper
 
+from hermes_acp.local.confidential import blotted
 from hermes_acp.settings.load import Settings
 from hermes_acp.text import clean
-
-_SHORTEST_SECRET = 6
-
-
-_secrets: set[str] = set()
 
 
 class _Masking(logging.Formatter):
@@ -26,10 +21,7 @@ class _Masking(logging.Formatter):
         super().__init__("%(asctime)s %(levelname)s %(name)s: %(message)s")
 
     def format(self, record: logging.LogRecord) -> str:
-        text = clean(super().format(record))
-        for secret in sorted(_secrets, key=len, reverse=True):
-            text = text.replace(secret, "[key]")
-        return text
+        return blotted(clean(super().format(record)))
 
 
 class _File(logging.FileHandler):
@@ -52,15 +44,9 @@ def log_to(settings: Settings, screen: logging.Handler) -> None:
     """As `start_logging`, but what would go to standard error goes to `screen`."""
     handler, problem = _handler(settings, screen)
     handler.setFormatter(_Masking())
-    keep_out(*_keys(settings))
     logging.basicConfig(level=settings.log.level.upper(), handlers=[handler], force=True)
     if problem:
         logging.getLogger(__name__).warning(problem)
-
-
-def keep_out(*secrets: str) -> None:
-    """Let these be in no line of the log from now on."""
-    _secrets.update(secret for secret in secrets if len(secret) >= _SHORTEST_SECRET)
 
 
 def _handler(settings: Settings, screen: logging.Handler) -> tuple[logging.Handler, str]:
@@ -70,9 +56,3 @@ def _handler(settings: Settings, screen: logging.Handler) -> tuple[logging.Handl
         return _File(settings.log.file, encoding="utf-8"), ""
     except OSError as error:
         return screen, f"The log cannot go to {settings.log.file}: {error.strerror}."
-
-
-def _keys(settings: Settings) -> Iterator[str]:
-    environ, named = settings.keys.environ, settings.config.key_variables
-    yield from (value.strip() for name, value in environ.items() if name in named or name.endswith("_API_KEY"))
-    yield from settings.keys.stored.values()

@@ -1,6 +1,7 @@
 """What a project tells agents counts only as it was agreed to."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -193,3 +194,12 @@ async def test_never_is_said_of_servers_and_of_texts_apart(file, tmp_path):
     assert len(person.asked) == 1
     assert await servers(Trust(kept), file.parent, person) == []
     assert len(person.asked) == 1
+
+
+def test_answers_of_several_windows_at_once_are_all_kept(tmp_path):
+    def answer(number):
+        Trust(tmp_path / "trust.json").add({f"/project/{number}": "digest"})
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(answer, range(40)))
+    assert len(Trust(tmp_path / "trust.json").trusted()) == 40

@@ -152,8 +152,11 @@ async def test_a_prompt_ends_the_turn_that_it_meets_where_that_is_asked_for(tmp_
         model.say(Say(text=["late"], first_delay=30), "At once.")
         session = await editor.new_session(project)
         running = editor.begin_prompt(session, "hi")
+        command = editor.begin_prompt(session, "/help")
         await model.until(lambda server: server.requests)
+        assert not running.done()
         assert await editor.prompt(session, "Something else.") == "end_turn"
+        assert (await command)["stopReason"] == "cancelled"
         assert (await running)["stopReason"] == "cancelled"
         assert editor.text(session) == "At once."
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hermes_acp.errors import ToolError
+from hermes_acp.errors import ToolError, Unfinished
 from hermes_acp.local import files, writing
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Workspace
@@ -46,9 +46,11 @@ async def test_a_cancelled_write_has_ended_when_its_call_has(
     writing = asyncio.create_task(workspace.write(workspace.cwd / "f", b"x", replacing=None))
     await asyncio.sleep(0.1)
     writing.cancel()
-    with pytest.raises(asyncio.CancelledError):
+    with pytest.raises(Unfinished, match="had been written"):
         await writing
     assert ended == [True]
+    assert (workspace.cwd / "f").read_bytes() == b"x"
+    await workspace.write(workspace.cwd / "f", b"y", replacing=b"x")
 
 
 async def test_a_cancelled_read_of_a_huge_file_stops_reading(

@@ -13,7 +13,7 @@ from hermes_acp.agent.memory import Change, Notebook, listed, memory_of, profile
 from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
-from hermes_acp.local.waiting import surely
+from hermes_acp.local.waiting import surely_told
 from hermes_acp.text import shorten, visible
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext
@@ -58,7 +58,8 @@ async def _prepare(home: Path | None, turn: asyncio.Lock, args: Memory, ctx: Too
 
 async def _change(notebook: Notebook, args: Memory, turn: asyncio.Lock) -> ToolResult:
     async with turn:
-        change = await surely(asyncio.to_thread(_apply, notebook, args))
+        told = f"Cancelled by the user, but {notebook.path.name} had been changed by then."
+        change = await surely_told(asyncio.to_thread(_apply, notebook, args), told)
     size = f"{notebook.path.name} holds {size_of(change.entries):,} of {notebook.limit:,} characters."
     return ToolResult(f"Done. {size} The entries are:\n{listed(change.entries)}", shown=f"{_shown(change)}\n{size}")
 
