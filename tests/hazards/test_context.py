@@ -1,6 +1,8 @@
 """K: contexts that get too long. What is sent is judged by a server that refuses broken histories and long prompts."""
 
+import itertools
 import json
+import re
 import time
 from itertools import pairwise
 
@@ -178,4 +180,50 @@ async def test_k6_every_refusal_of_a_long_prompt_is_learned_from_and_the_turn_go
             assert editor.updates(session, "usage_update")[-1]["size"] == limit
         else:
             assert len(refused) <= 3
+    assert model.problems == []
+
+
+REFUSALS = {
+    "chat_completions": {"message": "maximum context length is 9000 tokens", "code": "context_length_exceeded"},
+    "codex_responses": {
+        "message": "Your input exceeds the context window of this model: the limit is 9000 tokens.",
+        "code": "context_length_exceeded",
+    },
+    "anthropic_messages": {
+        "type": "invalid_request_error",
+        "message": "prompt is too long: 9801 tokens > 9000 maximum",
+    },
+}
+
+
+@pytest.mark.parametrize("mode", REFUSALS)
+async def test_k6_in_each_api_a_long_talk_with_thoughts_and_calls_goes_on_after_the_refusal(
+    tmp_path, model, project, mode
+):
+    (project / "a").write_text("alpha " * 300)
+    refused, summaries = [], []
+
+    def answer(body):
+        sent = json.dumps(body)
+        if "<conversation>" in sent and not body.get("tools"):
+            summaries.append(body)
+            return Say(text=" ".join(sorted(set(re.findall(r"FACT-\w+", sent)))) or "No facts.")
+        if len(sent) // 4 > 9_000:
+            refused.append(body)
+            return Status(400, {"type": "error", "error": REFUSALS[mode]})
+        usage = {"prompt_tokens": len(sent) // 4, "completion_tokens": 50}
+        if next(steps) % 2:
+            return Say(text="Read. " * 60, reasoning="I have read it. " * 20, usage=usage)
+        return Say(calls=[Call("read_file", {"path": "a"})] * 2, reasoning="I look. " * 20, usage=usage)
+
+    steps = itertools.count()
+    model.script(answer)
+    async with editor_with(tmp_path, model, 0, f'{KEEP_FOUR}[model]\napi_mode = "{mode}"\n') as editor:
+        session = await editor.new_session(project)
+        for number in range(16):
+            assert await editor.prompt(session, f"FACT-{number}: read it.") == "end_turn"
+        assert editor.updates(session, "usage_update")[-1]["size"] == 9_000
+    assert len(refused) == 1
+    assert summaries
+    assert "FACT-0" in json.dumps(model.requests[-1].body)
     assert model.problems == []
