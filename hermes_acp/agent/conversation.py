@@ -21,6 +21,17 @@ Toolbox = Mapping[str, Tool]
 
 
 @dataclass(slots=True)
+class Purse:
+    """What a turn has cost in US dollars, its side tasks and subagents included, where prices are known."""
+
+    spent: float = 0.0
+
+    def used_up(self, most: float) -> str:
+        """What was spent, once that is all of `most` US dollars (0: no limit), and "" before."""
+        return f"{self.spent:.2f} of {most:.2f} US dollars" if most and self.spent >= most else ""
+
+
+@dataclass(slots=True)
 class Conversation:
     """One session as the engine sees it.
 
@@ -28,8 +39,9 @@ class Conversation:
     there is no moment at which the two records could part. `flush` hands what is shown of a running turn to
     the journal. `answering` is the model that answers in the place of the chosen one ("" when that one does).
     `toolbox` holds the session's own tools, beside those that every session of the agent has; `gauge` measures its
-    context. `cost` is what its model calls cost in US dollars, None when the price of one was not known; `delegated`
-    and `delegated_cost` are what the turn's subagents used.
+    context. `cost` is what its model calls cost in US dollars, None when the price of one was not known; `purse`
+    is what the turn's cost, and `lent` the one of the turn that a subagent works for. `delegated` is what the turn's
+    subagents used.
     """
 
     id: str
@@ -45,13 +57,13 @@ class Conversation:
     cost: float | None = 0.0
     flush: Callable[[], None] = lambda: None
     delegated: Usage = field(default_factory=Usage)
-    delegated_cost: float = 0.0
+    purse: Purse = field(default_factory=Purse)
+    lent: Purse | None = None
     _turn_start: int = 0
 
     def take_account(self, usage: Usage, cost: float | None) -> None:
         """Add what a subagent of the turn used and cost."""
         self.delegated += usage
-        self.delegated_cost += cost or 0.0
         self.spend(cost)
 
     def pay(self, reply: Reply) -> None:
@@ -66,7 +78,7 @@ class Conversation:
 
     def begin(self, prompt: UserMessage) -> None:
         """Open a turn with what the person said."""
-        self.delegated, self.delegated_cost = Usage(), 0.0
+        self.delegated, self.purse = Usage(), self.lent or Purse()
         self._turn_start = len(self.messages)
         self.journal.begin_turn()
         self.journal.update(prompted=True, updated_at=now())

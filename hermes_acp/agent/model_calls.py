@@ -32,8 +32,7 @@ _SUMMARISER = (
 class ModelCalls:
     """Asks the model of `agent` for a conversation.
 
-    `count` and `usage` are those of the turn so far; `cost` too, in US dollars, of calls whose price is known, with
-    those of its side tasks.
+    `count` and `usage` are those of the turn so far.
     """
 
     agent: Agent
@@ -41,7 +40,6 @@ class ModelCalls:
     host: RecordedHost
     count: int = 0
     usage: Usage = field(default_factory=Usage)
-    cost: float = 0.0
 
     @property
     def compactor(self) -> Compactor:
@@ -50,9 +48,8 @@ class ModelCalls:
 
     def used_up(self) -> str:
         """What the turn may use and has used; "" as long as it may go on."""
-        most, cost = self.agent.max_cost, self.cost + self.talk.delegated_cost
-        if most and cost >= most:
-            return f"{cost:.2f} of {most:.2f} US dollars"
+        if spent := self.talk.purse.used_up(self.agent.max_cost):
+            return spent
         return f"{self.agent.max_calls} model calls" if self.count >= self.agent.max_calls else ""
 
     async def ask(self, *notes: str, tool_choice: Literal["auto", "none"] = "auto") -> Reply:
@@ -97,7 +94,7 @@ class ModelCalls:
             return
         if reply.cost is None and self.agent.max_cost and self.talk.cost is not None:
             self.host.emit(_unknown_price(reply.model or self.agent.answering(self.talk)))
-        self.cost += reply.cost or 0.0
+        self.talk.purse.spent += reply.cost or 0.0
         self.talk.spend(reply.cost)
 
     async def _summarise(self, question: str) -> str:

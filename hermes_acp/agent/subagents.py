@@ -209,6 +209,8 @@ class Delegation:
         return [task.result() for task in tasks]
 
     async def _run_one(self, mark: Mark, prompt: UserMessage, questions: Questions) -> Ending:
+        if spent := self.talk.purse.used_up(self.agent.max_cost):
+            return Ending(f"It was not begun, since the turn may cost no more: {spent} are spent.", failed=True)
         provider = Counted(self.agent.provider)
         most = min(self.agent.max_subagent_calls, self.agent.max_calls)
         talk = self._conversation(mark)
@@ -240,6 +242,7 @@ class Delegation:
             toolbox={name: tool for name, tool in parent.toolbox.items() if name not in WITHHELD}
             | {"todo": make_for_subagent()},
             answering=parent.answering,
+            lent=parent.purse,
         )
 
 
@@ -252,7 +255,8 @@ def _ending(result: TurnResult) -> Ending:
         case "max_turn_requests":
             calls = result.api_calls
             return Ending(
-                f"It used up its {calls} model calls before it was done, and says:\n{result.text}", failed=True
+                f"It used up what it may, with {calls} model calls, before it was done, and says:\n{result.text}",
+                failed=True,
             )
         case "refusal":
             return Ending("It failed: the model refused the task.", failed=True)

@@ -12,6 +12,8 @@ from hermes_acp.messages import AssistantMessage, Message, UserMessage, user
 from hermes_acp.text import clean, head_and_tail, plain, shorten
 
 MAX_CHARACTERS = 60
+"""Of a title."""
+
 MAX_WORDS = 12
 """A longer answer is no title."""
 
@@ -37,6 +39,11 @@ _LABEL = re.compile(r"^(title|titel|titre|título|titolo)\s*[:：]\s*", re.IGNOR
 _INVISIBLE = re.compile(
     "[\u0080-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
+
+
+def first_title(prompt: str) -> str:
+    """The first words of a prompt, by which a session is called until it has a better title."""
+    return shorten(" ".join(prompt.split()), MAX_CHARACTERS)
 
 
 def title_question(messages: Sequence[Message]) -> str:

@@ -22,6 +22,7 @@ from hermes_acp.chat.surface import Surface
 from hermes_acp.commands.builtin import every_command, find_command, find_custom, is_stop, run_command
 from hermes_acp.errors import HermesError, TurnCancelled
 from hermes_acp.events import UsageChanged
+from hermes_acp.local.confidential import blotted
 from hermes_acp.messages import user
 
 TWICE_SECONDS = 2.0
@@ -172,7 +173,7 @@ class Chat:
 
     def _fail(self, reason: str) -> None:
         self._close_turn()
-        self.host.say(self.screen.pen.notice("error", " ".join(self.session.masked(reason).split())))
+        self.host.say(self.screen.pen.notice("error", " ".join(blotted(reason).split())))
 
     def _close_turn(self) -> None:
         if self.host.live is not None:

@@ -64,7 +64,7 @@ class Card:
 class TerminalHost:
     """Turns on a screen.
 
-    `root` is the folder that paths are shown from, `timeout` the seconds that an approval is waited for (0: for ever).
+    `root` is the folder that paths are shown from, `timeout` the seconds that an answer is waited for (0: for ever).
     `keep` writes rules that are to hold for good; None when there is no place for them. `used` is told of the context,
     `switched` of another model that answers.
     """
@@ -140,7 +140,11 @@ class TerminalHost:
             self._end_text()
             self.say(self.screen.pen.question(question.text, question.choices))
             hint = "a number or your own words" if question.choices else "your answer"
-            said = await self.screen.ask_line(f"{hint} › ")
+            try:
+                async with asyncio.timeout(self.timeout or None):
+                    said = await self.screen.ask_line(f"{hint} › ")
+            except TimeoutError:
+                return None
         if said is None:
             raise TurnCancelled("The user ended the turn.")
         answer = chosen(said, question.choices)

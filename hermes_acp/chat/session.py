@@ -126,11 +126,6 @@ class ChatSession:
         first = prompts[-REPLAYED_PROMPTS] if len(prompts) > REPLAYED_PROMPTS else 0
         return list(for_replay(events[first:])), max(len(prompts) - REPLAYED_PROMPTS, 0)
 
-    def masked(self, text: str) -> str:
-        """The text without the key, should a server have repeated it."""
-        key = self.talk.models.endpoint.api_key if self.talk.models else ""
-        return text.replace(key, "[key]") if key else text
-
     def switch(self, model: str) -> None:
         """Another model answers from here on, in the place of the chosen one."""
         if self._options is not None:

@@ -23,7 +23,7 @@ class Arguments(TypedDict, total=False):
 
     `cwd` is the folder that the agent works in (default: this process's). `session_id` names a stored session to go
     on with. `save_trajectories`: whether each turn is appended to a file in this process's working folder.
-    `approval_timeout`: seconds that an approval is waited for, 0 for ever.
+    `approval_timeout`: seconds that an answer is waited for, 0 for ever.
     """
 
     model: str | None

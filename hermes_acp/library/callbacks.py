@@ -177,7 +177,11 @@ class CallbackHost:
         if callback is None:
             return None
         try:
-            said = await self._ask(callback, question.text, list(question.choices) or None)
+            async with asyncio.timeout(self.timeout or None):
+                said = await self._ask(callback, question.text, list(question.choices) or None)
+        except TimeoutError:
+            log.warning("The clarify_callback gave no answer in time")
+            return None
         except Exception:
             log.warning("The clarify_callback failed, so the question is not answered", exc_info=True)
             return None

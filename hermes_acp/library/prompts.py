@@ -21,6 +21,7 @@ from hermes_acp.library.callbacks import CallbackHost
 from hermes_acp.library.given import History, fit_history, fit_prompt
 from hermes_acp.library.result import FAILED, INTERRUPTED, Ending, Outcome
 from hermes_acp.library.talk import Talk
+from hermes_acp.local.confidential import blotted
 from hermes_acp.messages import UserMessage, to_dict
 
 TELL_SECONDS = 0.5
@@ -130,7 +131,7 @@ class Prompts:
         except SessionNotFound:
             raise
         except HermesError as error:
-            ending = Ending(FAILED, "", turn.masked(str(error)))
+            ending = Ending(FAILED, "", blotted(str(error)))
         finally:
             self._calls.pop(call.ticket, None)
         return turn.outcome(ending)
@@ -181,11 +182,6 @@ class _Turn:
         if conversation.cost is None or self._paid is None:
             return None
         return conversation.cost - self._paid
-
-    def masked(self, text: str) -> str:
-        """The text without the key, should a server have repeated it."""
-        key = self.talk.models.endpoint.api_key if self.talk.models else ""
-        return text.replace(key, "[key]") if key else text
 
     async def _run(self) -> TurnResult:
         conversation = await self.talk.open()

@@ -12,6 +12,7 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
+from hermes_acp.agent.titles import first_title
 from hermes_acp.agent.trust import Trust
 from hermes_acp.agent.trusting import adopt_agreed, settle_project
 from hermes_acp.assembly import Models
@@ -25,11 +26,8 @@ from hermes_acp.local.environment import withhold
 from hermes_acp.mcp.servers import JOIN_SECONDS, Servers
 from hermes_acp.opening import Opening, servers_of
 from hermes_acp.plugins.loading import LOADING
-from hermes_acp.text import shorten
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.safety.confining import modes_of
-
-TITLE_CHARACTERS = 60
 
 
 @dataclass(slots=True)
@@ -101,11 +99,11 @@ class Talk:
 
     def begin_title(self, prompt: str) -> None:
         """Call the session by the first words of its first prompt, as long as it has no title."""
-        words = " ".join(prompt.split())
-        if self._titled or not words or self.conversation is None:
+        title = first_title(prompt)
+        if self._titled or not title or self.conversation is None:
             return
         self._titled = True
-        self.conversation.journal.update(title=shorten(words, TITLE_CHARACTERS))
+        self.conversation.journal.update(title=title)
 
     @property
     def approval_timeout(self) -> float:

@@ -8,12 +8,10 @@ from collections.abc import Awaitable, Callable
 
 from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.records import now
+from hermes_acp.agent.titles import first_title
 from hermes_acp.errors import HermesError
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.outbound import session_info_update
-from hermes_acp.text import shorten
-
-MAX_CHARACTERS = 60
 
 QUIET = 0.5
 """Seconds without a prompt after which the model may be asked: small servers answer one request at a time."""
@@ -40,10 +38,10 @@ class Title:
 
     def begin(self, prompt: str) -> None:
         """Take the first words of a prompt, unless there is a title."""
-        words = " ".join(prompt.split())
-        if self.text or not words:
+        text = first_title(prompt)
+        if self.text or not text:
             return
-        self.text = shorten(words, MAX_CHARACTERS)
+        self.text = text
         self._journal.update(title=self.text)
         self._host.update(session_info_update(title=self.text, updated_at=now()))
 

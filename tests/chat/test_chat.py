@@ -135,6 +135,16 @@ async def test_a_question_with_choices_takes_a_number_or_words(chat, model):
     assert answers == ["blue", "green"]
 
 
+async def test_a_question_that_nobody_answers_in_time_does_not_hold_the_turn(chat, model):
+    model.say(Say(calls=[Call("clarify", {"question": "Which colour?"})]), "Tell me which.", "Blue it is.")
+    async with chat(approval_timeout=0.3) as typist:
+        typist.type("Paint." + ENTER)
+        await typist.sees("Which colour?", "Tell me which.")
+        typist.type("Blue." + ENTER)
+        await typist.sees("› Blue.", "Blue it is.")
+    assert "The user has not answered here." in str(model.requests[1].messages[-1])
+
+
 async def test_a_failure_is_one_line_without_the_key_and_the_chat_goes_on(chat, model):
     model.say(fail(400, f"No such thing, {KEY}"), "Better.")
     async with chat() as typist:

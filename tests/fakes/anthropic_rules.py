@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.fakes.anthropic_turns import Given, broken_turns
 from tests.fakes.picture_rules import broken_url_rules
+from tests.fakes.text_rules import surrogate_rules
 
 FIELDS = {
     *("model", "max_tokens", "messages", "stream", "system", "tools", "tool_choice", "thinking", "output_config"),
@@ -37,7 +37,7 @@ def _broken(body: Any, refused: tuple[str, ...], given: Given) -> Iterator[str]:
     if not isinstance(body, Mapping):
         yield "the body must be a JSON object"
         return
-    yield from _surrogates(body)
+    yield from surrogate_rules(body)
     yield from (f"{name}: Extra inputs are not permitted" for name in body if name not in FIELDS)
     yield from (f"{name}: Extra inputs are not permitted" for name in _names(body) if name in refused)
     if not isinstance(body.get("model"), str) or not body["model"]:
@@ -58,13 +58,6 @@ def _broken(body: Any, refused: tuple[str, ...], given: Given) -> Iterator[str]:
     yield from broken_turns(body, given)
     yield from _markers(body)
     yield from broken_url_rules(_pictures(messages))
-
-
-def _surrogates(body: Mapping[str, Any]) -> Iterator[str]:
-    try:
-        json.dumps(body, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        yield "the request holds a lone surrogate"
 
 
 def _names(value: Any) -> Iterator[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.fakes.picture_rules import broken_picture_rules
+from tests.fakes.text_rules import surrogate_rules
 
 ROLES = ("system", "developer", "user", "assistant", "tool")
 NAME = re.compile("[a-zA-Z0-9_-]{1,64}")
@@ -30,7 +31,7 @@ def _broken(body: Any, refused: tuple[str, ...]) -> Iterator[str]:
     if not isinstance(messages, list) or not messages or not all(isinstance(one, Mapping) for one in messages):
         yield "'messages' must be a non-empty list of objects"
         return
-    yield from _surrogates(body)
+    yield from surrogate_rules(body)
     yield from _refused(body, messages, refused)
     yield from _roles(messages)
     for number, message in enumerate(messages):
@@ -38,13 +39,6 @@ def _broken(body: Any, refused: tuple[str, ...]) -> Iterator[str]:
     yield from broken_picture_rules(messages)
     yield from _pairs(messages)
     yield from _tools(body, messages)
-
-
-def _surrogates(body: Mapping[str, Any]) -> Iterator[str]:
-    try:
-        json.dumps(body, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        yield "the request holds a lone surrogate"
 
 
 def _refused(body: Mapping[str, Any], messages: list[Any], refused: tuple[str, ...]) -> Iterator[str]:

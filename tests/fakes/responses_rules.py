@@ -9,6 +9,7 @@ from typing import Any
 
 from tests.fakes.picture_rules import broken_url_rules
 from tests.fakes.responses_memory import Memory
+from tests.fakes.text_rules import surrogate_rules
 
 NAME = re.compile("[a-zA-Z0-9_-]{1,64}")
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh")
@@ -49,7 +50,7 @@ def _broken(body: Any, refused: tuple[str, ...], memory: Memory) -> Iterator[str
         yield "'model' must be a non-empty string"
     if body.get("stream") is not True:
         yield "'stream' must be true here"
-    yield from _surrogates(body)
+    yield from surrogate_rules(body)
     yield from _fields(body, refused)
     items = body.get("input")
     if not isinstance(items, list) or not items or not all(isinstance(one, Mapping) for one in items):
@@ -63,13 +64,6 @@ def _broken(body: Any, refused: tuple[str, ...], memory: Memory) -> Iterator[str
     yield from _pairs(items)
     yield from _tools(body, items)
     yield memory.broken_rule(items)
-
-
-def _surrogates(body: Mapping[str, Any]) -> Iterator[str]:
-    try:
-        json.dumps(body, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        yield "the request holds a lone surrogate"
 
 
 def _fields(body: Mapping[str, Any], refused: tuple[str, ...]) -> Iterator[str]:

@@ -170,6 +170,25 @@ def test_an_approval_that_takes_too_long_is_a_no(make, model, project):
     assert not (project / "made").exists()
 
 
+@pytest.mark.parametrize("waiting", ["in a thread", "on a loop"])
+def test_a_question_that_nobody_answers_in_time_does_not_hold_the_turn(make, model, waiting):
+    released = threading.Event()
+
+    async def never(question, choices):
+        await asyncio.Event().wait()
+
+    hang = never if waiting == "on a loop" else lambda question, choices: released.wait(20) and "too late"
+    agent = make(clarify_callback=hang, approval_timeout=0.1)
+    model.say(Say(calls=[Call("clarify", {"question": "Which colour?"})]), "Which colour?")
+    began = time.monotonic()
+    result = agent.run_conversation("Paint.")
+    assert time.monotonic() - began < 5
+    released.set()
+    [told] = [message for message in result["messages"] if message["role"] == "tool"]
+    assert "The user has not answered here." in told["content"]
+    assert result["final_response"] == "Which colour?"
+
+
 def test_an_edit_is_asked_about_with_its_diff(make, model, project):
     (project / "a.txt").write_text("one\ntwo\n")
     asked = []

@@ -13,6 +13,7 @@ import pytest
 from hermes_acp.errors import ToolError
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Background, Command
+from tests.support.processes import comes_to_hold
 
 Alive = Callable[[], int]
 
@@ -25,17 +26,9 @@ async def start(workspace: LocalWorkspace, line: str) -> Background:
     return workspace.background[name]
 
 
-async def until(holds: Callable[[], bool]) -> bool:
-    for _ in range(200):
-        if holds():
-            return True
-        await asyncio.sleep(0.01)
-    return False
-
-
 async def test_it_runs_on_and_tells_its_output_its_time_and_its_end(workspace: LocalWorkspace) -> None:
     command = await start(workspace, "echo one; while ! [ -e go ]; do sleep 0.02; done; echo two; exit 3")
-    assert await until(lambda: command.look().output == "one\n")
+    assert await comes_to_hold(lambda: command.look().output == "one\n")
     assert command.look().exit_code is None
     (workspace.cwd / "go").touch()
     await command.wait(10)
@@ -65,8 +58,8 @@ async def test_waiting_ends_in_time_and_when_cancelled_and_the_command_goes_on(
 async def test_killing_ends_it_with_all_that_it_started(workspace: LocalWorkspace, alive: Alive, line: str) -> None:
     other = await start(workspace, "sleep 300")
     command = await start(workspace, f"echo up; {line}")
-    assert await until(lambda: command.look().output == "up\n")
-    assert await until(lambda: alive() >= 2)
+    assert await comes_to_hold(lambda: command.look().output == "up\n")
+    assert await comes_to_hold(lambda: alive() >= 2)
     await command.kill()
     assert alive() == 1
     assert command.look().exit_code is not None
@@ -77,7 +70,7 @@ async def test_killing_ends_it_with_all_that_it_started(workspace: LocalWorkspac
 @pytest.mark.parametrize("line", ["sleep 300", STUBBORN, f"{ESCAPED}; sleep 300", f"{ESCAPED}; exit 0"])
 async def test_closing_the_session_leaves_nothing(workspace: LocalWorkspace, alive: Alive, line: str) -> None:
     await start(workspace, line)
-    assert await until(lambda: alive() >= 1)
+    assert await comes_to_hold(lambda: alive() >= 1)
     await workspace.aclose()
     assert alive() == 0
     with pytest.raises(ToolError, match="closed"):

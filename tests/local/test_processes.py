@@ -18,6 +18,7 @@ from hermes_acp.errors import ToolError
 from hermes_acp.local import survivors
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Command, Completed
+from tests.support.processes import comes_to_hold, lives
 
 Alive = Callable[[], int]
 
@@ -34,21 +35,6 @@ WITHOUT_TAG = "env -i sleep 300 & setsid env -i sleep 300 & sleep 300"
 
 async def run(workspace: LocalWorkspace, line: str, timeout: float = 20) -> Completed:
     return await workspace.run(Command(line, workspace.cwd, timeout), lambda text: None)
-
-
-def lives(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[0] not in b"ZX"
-    except OSError:
-        return False
-
-
-async def until(holds: Callable[[], bool]) -> bool:
-    for _ in range(200):
-        if holds():
-            return True
-        await asyncio.sleep(0.01)
-    return False
 
 
 @pytest.mark.parametrize(
@@ -98,7 +84,7 @@ async def test_a_command_returns_although_a_background_process_holds_its_output(
     completed = await run(workspace, line)
     assert monotonic() - begun < 2
     assert completed.output.startswith("up\n")
-    assert await until(lambda: alive() >= 1)
+    assert await comes_to_hold(lambda: alive() >= 1)
     begun = monotonic()
     await workspace.aclose()
     assert alive() == 0
@@ -109,7 +95,7 @@ async def test_a_background_server_is_not_killed_by_writing_to_the_output_nobody
     workspace: LocalWorkspace,
 ) -> None:
     await run(workspace, "(sleep 0.5; for i in $(seq 20000); do echo log line; done; echo done > written) & exit 0")
-    assert await until((workspace.cwd / "written").exists)
+    assert await comes_to_hold((workspace.cwd / "written").exists)
 
 
 @pytest.mark.parametrize("line", ["sleep 300", STUBBORN, f"{ESCAPED}; sleep 300", f"{DAEMON}; sleep 300", "yes"])
@@ -135,7 +121,7 @@ async def test_a_timed_out_command_may_clean_up_first(workspace: LocalWorkspace)
 )
 async def test_cancelling_leaves_nothing_on_the_machine(workspace: LocalWorkspace, alive: Alive, line: str) -> None:
     running = asyncio.create_task(run(workspace, line))
-    assert await until(lambda: alive() >= 1)
+    assert await comes_to_hold(lambda: alive() >= 1)
     await asyncio.sleep(0.1)
     begun = monotonic()
     running.cancel()
@@ -147,7 +133,7 @@ async def test_cancelling_leaves_nothing_on_the_machine(workspace: LocalWorkspac
 
 async def test_cancelling_ends_children_that_dropped_their_environment(workspace: LocalWorkspace) -> None:
     running = asyncio.create_task(run(workspace, "env -i setsid sleep 301.7 & env -i sleep 301.7 & sleep 301.7"))
-    assert await until(lambda: sleepers("301.7") == 3)
+    assert await comes_to_hold(lambda: sleepers("301.7") == 3)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
@@ -171,7 +157,7 @@ async def test_cancelling_again_and_again_is_still_a_cancel_and_leaves_nothing(
     workspace: LocalWorkspace, alive: Alive, begun: bool
 ) -> None:
     running = asyncio.create_task(run(workspace, STUBBORN))
-    assert not begun or await until(lambda: alive() >= 1)
+    assert not begun or await comes_to_hold(lambda: alive() >= 1)
     while not running.done():
         running.cancel()
         await asyncio.sleep(0)
@@ -189,7 +175,7 @@ async def test_cancelling_one_command_leaves_another_alone(workspace: LocalWorks
 
 async def test_closing_ends_a_command_that_runs_and_refuses_the_next(workspace: LocalWorkspace, alive: Alive) -> None:
     running = asyncio.create_task(run(workspace, STUBBORN))
-    assert await until(lambda: alive() >= 1)
+    assert await comes_to_hold(lambda: alive() >= 1)
     await workspace.aclose()
     assert (await running).exit_code < 0
     assert alive() == 0
@@ -203,9 +189,9 @@ async def test_what_wiped_its_environment_ends_with_the_session_of_its_ended_com
 ) -> None:
     left = int((await run(workspace, f"env -i sleep 300 {redirected} & echo $!")).output)
     await run(workspace, "true")
-    assert await until(lambda: Path(f"/proc/{left}/environ").read_bytes() == b"")
+    assert await comes_to_hold(lambda: Path(f"/proc/{left}/environ").read_bytes() == b"")
     await workspace.aclose()
-    assert await until(lambda: not lives(left))
+    assert await comes_to_hold(lambda: not lives(left))
 
 
 async def test_killing_an_ended_background_command_ends_what_wiped_its_environment(workspace: LocalWorkspace) -> None:
@@ -215,7 +201,7 @@ async def test_killing_an_ended_background_command_ends_what_wiped_its_environme
     left = int(command.look().output)
     assert lives(left)
     await command.kill()
-    assert await until(lambda: not lives(left))
+    assert await comes_to_hold(lambda: not lives(left))
 
 
 def test_a_session_whose_first_process_lives_is_not_what_an_ended_command_left() -> None:
@@ -274,7 +260,7 @@ async def test_a_hundred_megabytes_of_output_cost_little_memory_and_keep_both_en
 async def test_output_is_shown_while_the_command_runs(workspace: LocalWorkspace) -> None:
     shown: list[str] = []
     running = asyncio.create_task(workspace.run(Command("echo one; sleep 1; echo two", workspace.cwd, 9), shown.append))
-    assert await until(lambda: shown == ["one\n"])
+    assert await comes_to_hold(lambda: shown == ["one\n"])
     await running
     assert shown == ["one\n", "one\ntwo\n"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -51,6 +52,16 @@ def until(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
         if time.monotonic() > deadline:
             return False
         time.sleep(0.01)
+    return True
+
+
+async def comes_to_hold(holds: Callable[[], bool], seconds: float = 2.0) -> bool:
+    """Whether something came to hold within so many seconds, while the loop went on."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.01)
     return True
 
 

@@ -7,6 +7,7 @@ import pytest
 from hermes_acp.agent.providers.chat_completions import API
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
+from tests.agent.providers.asking import ask
 from tests.fakes.model_server import ModelServer
 
 
@@ -40,6 +41,18 @@ async def connect(server, api):
 @pytest.fixture
 def provider(connect):
     return connect()
+
+
+@pytest.fixture
+def sent(server, provider):
+    """Sends a request, checks that the strict server found nothing wrong, and gives its body."""
+
+    async def send(request, through=provider):
+        await ask(through, request)
+        assert server.problems == []
+        return server.requests[-1].body
+
+    return send
 
 
 @pytest.fixture

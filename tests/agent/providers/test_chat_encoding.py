@@ -13,23 +13,11 @@ from hermes_acp.agent.providers.chat_encoding import chat_body
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.sight import Sight, in_sight
 from hermes_acp.messages import AssistantMessage, Opaque, Text, ToolCall, ToolMessage, UserMessage, user
-from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
+from tests.agent.providers.asking import HELLO, READ_FILE, after_call
 from tests.agent.providers.conversations import PICTURE, requests
 from tests.fakes.chat_rules import broken_rule
 
 PICTURE_PART = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE.data}"}}
-
-
-@pytest.fixture
-def sent(server, provider):
-    """Sends a request, checks that the strict server found nothing wrong, and gives its body."""
-
-    async def send(request, through=provider):
-        await ask(through, request)
-        assert server.problems == []
-        return server.requests[-1].body
-
-    return send
 
 
 async def test_a_first_request(sent):

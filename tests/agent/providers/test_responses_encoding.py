@@ -37,18 +37,6 @@ def api():
     return API
 
 
-@pytest.fixture
-def sent(server, provider):
-    """Sends a request, checks that the strict server found nothing wrong, and gives its body."""
-
-    async def send(request, through=provider):
-        await ask(through, request)
-        assert server.problems == []
-        return server.requests[-1].body
-
-    return send
-
-
 def words(text):
     return {"type": "input_text", "text": text}
 
