@@ -227,7 +227,9 @@ class Editor:
 
     async def kill(self) -> None:
         """End everything that this editor has started, at once."""
-        for pid in processes_tagged(self.tag):
+        # The agent hides its environment: for anybody but root its tag is not to be seen.
+        own = [self.process.pid] if self.process.returncode is None else []
+        for pid in {*own, *processes_tagged(self.tag)}:
             try:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
