@@ -213,7 +213,10 @@ async def test_trust_an_approved_server_cannot_become_another(tmp_path, model):
     good = world.bin / "good"
     good.write_text(f"#!/bin/sh\necho started >>{world.out}/good.log\n")
     good.chmod(0o755)
-    for command, decision, questions in (("good", "allow_always", 1), ("good", "allow_always", 0), ("pwn", "", 1)):
+    (world.out / "good.log").touch()
+    log = world.out / "good.log"
+    steps = (("good", "allow_always", 1, 1), ("good", "allow_always", 0, 2), ("pwn", "", 1, 2))
+    for command, decision, questions, starts in steps:
         (world.ws / ".mcp.json").write_text(json.dumps({"mcpServers": {"x": {"command": command}}}))
         async with staged_in(row, world, model) as stage:
             answer = choose(decision or row["expect"].get("answer", "reject_once"))
@@ -222,7 +225,7 @@ async def test_trust_an_approved_server_cannot_become_another(tmp_path, model):
             )
             await stage.editor.prompt(stage.session, "hi")
             assert len(stage.asked) == questions, command
-    assert (world.out / "good.log").read_text().count("started") >= 2
+            assert await asyncio.to_thread(until, lambda starts=starts: log.read_text().count("started") >= starts, 20)
     assert '"command": "pwn"' in json.dumps(stage.asked).replace("\\", "")
     assert not world.marker.exists()
 
