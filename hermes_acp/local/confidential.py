@@ -9,8 +9,10 @@ from dataclasses import replace
 from hermes_acp.cards import ToolResult
 from hermes_acp.local.environment import is_secret
 
-_BLOT = "[key]"
-_SHORTEST = 8
+BLOT = "[key]"
+"""What stands in the place of a key."""
+
+SHORTEST = 8
 """A shorter key is a placeholder of a local server, and blotting it out would eat words."""
 
 _LIKE_A_KEY = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[\w.~+=-]{16,}")
@@ -21,7 +23,7 @@ _KEYS: set[str] = set()
 
 def keep(*keys: str) -> None:
     """Let these keys reach no model, no card and no log."""
-    _KEYS.update(key for key in keys if len(key) >= _SHORTEST)
+    _KEYS.update(key for key in keys if len(key) >= SHORTEST)
 
 
 def is_kept(text: str) -> bool:
@@ -32,7 +34,7 @@ def is_kept(text: str) -> bool:
 def blotted(text: str) -> str:
     """The text without keys: those kept, and those in variables that commands do not inherit."""
     for key in sorted(_KEYS | _in_environment(), key=len, reverse=True):
-        text = text.replace(key, _BLOT)
+        text = text.replace(key, BLOT)
     return text
 
 

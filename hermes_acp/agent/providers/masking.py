@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-SHORTEST_SECRET = 8
-"""A shorter key is a placeholder of a local server, and replacing it would eat words."""
+from hermes_acp.local.confidential import BLOT, SHORTEST
 
-_MASK = "[key]"
 _SHAPES = re.compile(
     r"""
     \b(?:sk|pk|rk|ak|fw|gsk|csk|xai|key|hf|ghp|gho|ghs|ghu|pplx|nvapi|tgp|github_pat)[-_][\w.*-]{6,}
@@ -22,6 +20,6 @@ _SHAPES = re.compile(
 
 def masked(text: str, secret: str = "") -> str:
     """The text without the secret, without anything of a key's shape, and without passwords in addresses."""
-    if len(secret) >= SHORTEST_SECRET:
-        text = text.replace(secret, _MASK)
-    return _SHAPES.sub(_MASK, text)
+    if len(secret) >= SHORTEST:
+        text = text.replace(secret, BLOT)
+    return _SHAPES.sub(BLOT, text)
