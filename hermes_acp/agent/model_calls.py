@@ -85,7 +85,8 @@ class ModelCalls:
     def room(self) -> Room:
         """What the conversation has to fit into now."""
         around = Size(len(self.talk.system)) + size_of_tools(self._schemas())
-        window = self.agent.window(self.talk) or CAREFUL_WINDOW
+        careful = min(self.agent.model.window or CAREFUL_WINDOW, CAREFUL_WINDOW)
+        window = self.agent.window(self.talk) or careful
         return Room(self.agent.answering(self.talk), window, self.talk.gauge.tokens(around))
 
     def pay(self, reply: Reply) -> None:

@@ -360,6 +360,24 @@ async def test_while_a_reserve_answers_the_context_is_fitted_to_its_window(
         assert "can hold 12,000 tokens" in await said(editor, session, "/context")
 
 
+async def test_a_reserve_whose_window_is_not_known_is_given_no_more_than_the_model_was(
+    tmp_path, configure, model, reserve, project
+):
+    small = SmallModel(SMALL)
+    configure("[compression]\nprotect_last_n = 4\n")
+    model.say("Begun.", fail(401, "no such key"))
+    model.default = fail(401, "no such key")
+    reserve.script(small)
+    async with start(tmp_path, HERMES_ACP_CONTEXT_WINDOW=str(SMALL)) as editor:
+        await editor.initialize()
+        session = await editor.new_session(project)
+        await editor.prompt(session, "Remember FACT-one.")
+        await talk_on(editor, session, 30)
+        assert small.refused == 0
+        assert small.summaries >= 1
+        assert sizes_told(editor, session) == [SMALL]
+
+
 async def test_a_conversation_that_is_too_long_for_the_reserve_is_compacted_for_it_and_the_model_keeps_its_window(
     tmp_path, configure, model, reserve, project
 ):
