@@ -18,7 +18,7 @@ from tests.support.editor import AgentError, Editor, agent_env, open_editor
 pytestmark = pytest.mark.slow
 
 AS_NOBODY = """
-import concurrent.futures.thread, importlib, os, pkgutil, sys
+import concurrent.futures.thread, importlib.metadata, os, pkgutil, sys
 import hermes_acp.protocol.server
 from hermes_acp.agent import tools
 for found in pkgutil.iter_modules(tools.__path__):
