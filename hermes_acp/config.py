@@ -264,11 +264,6 @@ def tighten(config: Config, project: Mapping[str, Any], source: str) -> Config:
     return replace(config, approvals=approvals, agent=replace(config.agent, max_turns=turns))
 
 
-def _own_models(task: SideTask, values: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    found: tuple[Mapping[str, Any], ...] = values.get(f"auxiliary.{task}", ())
-    return found
-
-
 def _model(entry: Mapping[str, Any]) -> ModelConfig:
     return ModelConfig(name=entry.get("model", ""), **{key: value for key, value in entry.items() if key != "model"})
 

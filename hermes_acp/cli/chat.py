@@ -15,7 +15,7 @@ from hermes_acp.library.once import ask_once, newest_session
 from hermes_acp.settings import load_settings, start_logging
 
 _NEWEST = ""
-_NO_TERMINAL = "chat needs a terminal; `hermes-acp chat -q TEXT` answers one question without one"
+_NO_TERMINAL = "chat needs a terminal; `hermes-acp-agent chat -q TEXT` answers one question without one"
 
 
 def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:

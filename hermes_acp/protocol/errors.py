@@ -63,11 +63,6 @@ def invalid_request(reason: str) -> RpcError:
     return RpcError(INVALID_REQUEST, f"Invalid request: {reason}")
 
 
-def method_not_found(method: str) -> RpcError:
-    """A method that does not exist here, or is not advertised."""
-    return RpcError(METHOD_NOT_FOUND, f"Method not found: {method}")
-
-
 def invalid_params(reason: str) -> RpcError:
     """Parameters that are malformed or not supported; `reason` reads "field: what is wrong"."""
     return RpcError(INVALID_PARAMS, f"Invalid params: {reason}")

@@ -144,7 +144,7 @@ async def test_a_cancel_ends_three_with_their_commands_and_the_next_prompt_runs(
     began = time.monotonic()
     editor.notify("session/cancel", {"sessionId": session})
     assert (await prompt)["stopReason"] == "cancelled"
-    assert time.monotonic() - began < 1.0
+    assert time.monotonic() - began < 10
     found = cards(editor, session)
     assert [ends(updates) for updates in found.values()] == [["failed"]] * 4
     assert [

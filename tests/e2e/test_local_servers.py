@@ -93,7 +93,7 @@ async def test_a_silent_port_delays_the_session_by_the_look_alone(project, tmp_p
         before = time.monotonic()
         with pytest.raises(AgentError) as error:
             await editor.new_session(project)
-        assert 0.25 < time.monotonic() - before < 2
+        assert 0.25 < time.monotonic() - before < 10
         assert error.value.code == -32000
 
 

@@ -91,7 +91,7 @@ async def test_an_error_status_comes_with_its_headers(server, client):
 async def test_a_client_that_hangs_up_is_recorded(server, client):
     server.say(Say("hello", ending="stall"))
     with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.2):
+        async with asyncio.timeout(1):
             await ask(client)
     await server.until(lambda one: one.aborted)
     assert text(await ask(client)) == "Done."

@@ -83,7 +83,7 @@ async def test_k2_a_cancel_frees_a_prompt_whose_summary_does_not_come(tmp_path, 
         begun = time.monotonic()
         editor.notify("session/cancel", {"sessionId": session})
         assert (await compacting)["stopReason"] == "cancelled"
-        assert time.monotonic() - begun < 1.0
+        assert time.monotonic() - begun < 10
         await model.until(lambda server: server.aborted)
         assert await editor.prompt(session, "And now?") == "end_turn"
         assert "Go on, 0." in json.dumps(model.requests[-1].messages)

@@ -223,16 +223,16 @@ def test_a_slow_callback_delays_no_turn_and_loses_no_text(make, model):
     heard = []
 
     def slow(text):
-        time.sleep(0.05)
+        time.sleep(0.2)
         heard.append(text)
 
     agent = make(stream_delta_callback=slow)
     agent.chat("Warm up.")
     heard.clear()
-    model.say(Say(text=[f"{number} " for number in range(30)]))
+    model.say(Say(text=[f"{number} " for number in range(20)]))
     began = time.monotonic()
     answer = agent.chat("Go.")
-    assert time.monotonic() - began < 1.2  # All of them take one and a half seconds.
+    assert time.monotonic() - began < 3  # All of them take four seconds.
     assert until(lambda: heard[-1:] == [None])
     assert "".join(heard[:-1]) == answer
 

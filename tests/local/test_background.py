@@ -44,7 +44,7 @@ async def test_waiting_ends_in_time_and_when_cancelled_and_the_command_goes_on(
     command = await start(workspace, "sleep 300")
     begun = monotonic()
     await command.wait(0.1)
-    assert monotonic() - begun < 2
+    assert monotonic() - begun < 10
     waiting = asyncio.create_task(command.wait(60))
     await asyncio.sleep(0.05)
     waiting.cancel()

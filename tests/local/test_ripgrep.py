@@ -11,6 +11,7 @@ import pytest
 
 from hermes_acp.errors import ToolError
 from hermes_acp.local import ripgrep
+from tests.support.processes import until
 
 
 async def files(folder: Path, limit: int = 1000, seconds: float = 20) -> ripgrep.Found:
@@ -69,8 +70,7 @@ async def test_at_the_deadline_it_is_killed_and_what_it_found_is_kept(tmp_path: 
 @pytest.mark.usefixtures("endless")
 async def test_cancelling_kills_it(tmp_path: Path, alive: Callable[[], int]) -> None:
     running = asyncio.create_task(files(tmp_path))
-    await asyncio.sleep(0.2)
-    assert alive() == 1
+    assert await asyncio.to_thread(until, lambda: alive() == 1)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running

@@ -226,7 +226,7 @@ async def test_a_reader_that_does_not_read_never_blocks_the_loop(pipe: tuple[int
     for _ in range(100):
         writer.write(b"x" * 65536 + b"\n")
         await asyncio.sleep(0)
-    assert loop.time() - start < 1
+    assert loop.time() - start < 10
     assert writer.unsent > HIGH_WATER
 
 

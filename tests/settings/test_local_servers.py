@@ -105,7 +105,7 @@ async def test_the_look_is_parallel_and_ends_in_time_with_what_has_answered():
     async with Fake(ollama({"m": ["tools"]}), delay=30) as silent, Fake(vllm("m"), delay=0.1) as slow:
         before = time.monotonic()
         found = await look([LocalServer("ollama", f"{silent.url}/v1"), LocalServer("vllm", f"{slow.url}/v1")])
-        assert 0.1 <= time.monotonic() - before < local_servers.SECONDS + 0.3
+        assert 0.1 <= time.monotonic() - before < 5
     assert [each.server.provider for each in found] == ["vllm"]
 
 
@@ -115,12 +115,13 @@ async def test_the_order_is_that_of_the_places_not_of_the_answers():
     assert [each.server.provider for each in found] == ["ollama", "vllm"]
 
 
-async def test_a_closed_port_costs_no_time():
+async def test_a_closed_port_costs_no_time(monkeypatch):
+    monkeypatch.setattr(local_servers, "SECONDS", 30)
     async with Fake({}) as gone:
         url = gone.url
     before = time.monotonic()
     assert await look([LocalServer(name, f"{url}/v1") for name in ("ollama", "lmstudio", "llamacpp", "vllm")]) == ()
-    assert time.monotonic() - before < 0.2
+    assert time.monotonic() - before < 5
 
 
 async def test_answers_in_chunks_are_read():

@@ -97,7 +97,6 @@ _RIPGREP = Reader(
 
 _CHECKSUM = Reader("-bltz -a: --binary --text --tag --zero --length: --algorithm: --version --help")
 
-_TWO = sorting.at_most(2)
 
 READERS: Mapping[str, Reader] = {
     "ls": Reader(

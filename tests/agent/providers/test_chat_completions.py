@@ -46,15 +46,15 @@ async def test_a_key_that_no_header_can_carry_is_an_auth_failure_that_does_not_s
 
 
 async def test_a_stream_that_makes_progress_is_never_stalled(server, connect):
-    server.say(Say(["a"] * 6, token_delay=0.1))
-    assert (await ask(connect(stall_timeout=0.3))).text == "aaaaaa"
+    server.say(Say(["a"] * 6, token_delay=0.3))
+    assert (await ask(connect(stall_timeout=1.0))).text == "aaaaaa"
 
 
 async def test_a_slow_reader_is_no_stall(server, connect):
     server.say(Say("one two", token_delay=0.01, ending="finish"))
     texts = []
-    async for delta in connect(stall_timeout=0.15).stream(HELLO):
-        await asyncio.sleep(0.2)
+    async for delta in connect(stall_timeout=0.5).stream(HELLO):
+        await asyncio.sleep(0.6)
         texts.append(delta)
     assert isinstance(texts[-1], Reply)
 
@@ -75,11 +75,11 @@ async def test_leaving_a_stream_early_closes_the_connection(server, provider):
 
 
 async def test_several_streams_run_side_by_side(server, provider):
-    server.script(lambda body: Say(["a"] * 5, token_delay=0.05))
+    server.script(lambda body: Say(["a"] * 5, token_delay=0.3))
     started = time.perf_counter()
     asked = await asyncio.gather(*(ask(provider) for _ in range(5)))
     assert [one.text for one in asked] == ["aaaaa"] * 5
-    assert time.perf_counter() - started < 1.0
+    assert time.perf_counter() - started < 5
 
 
 async def test_the_key_is_sent_and_never_shown(server, connect):
