@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from hermes_acp.agent.abridging import for_replay
+from hermes_acp.agent.custom_commands import find_custom_commands
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.transcript import with_ended_cards
@@ -188,11 +189,19 @@ class Sessions:
         servers = servers_of(conversation.workspace, config)
         shown = ShownOptions(options, conversation, host)
         preparation = Preparation(conversation, host, servers, opening.trust, self.account.ready)
-        session = Session(conversation, shown, host, agent, preparation, idleness, title)
-        session.home = opening.home.config
-        session.custom = await session.custom_commands()
-        session.trajectories = self.account.trajectories(config)
-        session.impatient = config.agent.busy_prompt == "interrupt"
+        session = Session(
+            conversation,
+            shown,
+            host,
+            agent,
+            preparation,
+            idleness,
+            title,
+            trajectories=self.account.trajectories(config),
+            impatient=config.agent.busy_prompt == "interrupt",
+            home=opening.home.config,
+            custom=await asyncio.to_thread(find_custom_commands, opening.home.config),
+        )
         idleness.begin()
         self._open[record.id] = session
         return session
