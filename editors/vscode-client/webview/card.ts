@@ -7,6 +7,7 @@ import { button, h } from "./h.ts";
 import { tell } from "./host.ts";
 import { markdown } from "./markdown.ts";
 import { drawOutput, outputBox } from "./output.ts";
+import { unfenced } from "./pure/fence.ts";
 import { type FileChoice, fileChoice, permissionView } from "./permission.ts";
 
 /** Where the output of terminals is drawn, by their ids. */
@@ -17,16 +18,16 @@ const SIGNS = { pending: "○", in_progress: "◐", completed: "✓", failed: "�
 
 export function cardView(card: CardView, boxes: TerminalBoxes, folded: boolean | undefined): HTMLElement {
   const asks = card.permission !== undefined;
-  const state = asks ? "asks" : card.refused && card.status === "failed" ? "rejected" : STATES[card.status];
+  const state = asks ? "asks" : card.refused && card.status !== "completed" ? "rejected" : STATES[card.status];
   const files = asks ? filesOf(card) : new Map<number, FileChoice>();
   const parts = card.parts.map((part, index) => partView(card, part, index, boxes, files));
-  const details = h("details", { class: "details" }, h("summary", {}, summary(card, state)), ...places(card.places), ...parts);
+  const details = h("details", { class: "details" }, h("summary", {}, summary(card, state)), !asks && exactCommand(card), ...places(card.places), ...parts);
   details.open = folded === undefined ? asks || isOpen(card) : !folded;
   return h(
     "article",
     { class: `card ${asks ? "asks" : card.status}`, "aria-label": `${card.title || card.tool}, ${state}` },
     details,
-    exactCommand(card),
+    asks && exactCommand(card),
     card.permission && permissionView(card, card.permission, [...files.values()]),
     card.answer !== undefined && h("p", { class: "answer" }, `You answered: ${card.answer}`),
   );
@@ -49,7 +50,7 @@ function summary(card: CardView, state: string): HTMLElement {
   );
 }
 
-/** The command as it is, outside of what folds: it can always be read before it is answered. */
+/** The command as it is; while it is asked about it stands outside of what folds, so that it is read before it is answered. */
 function exactCommand(card: CardView): HTMLElement | false {
   if (card.command === undefined) return false;
   return h("pre", { class: "command", tabindex: 0, role: "region", "aria-label": "The exact command" }, visible(card.command));
@@ -76,7 +77,7 @@ function filesOf(card: CardView): Map<number, FileChoice> {
   return new Map(changes.map(({ index, name }) => [index, fileChoice(name)]));
 }
 
-function partView(card: CardView, part: CardPartView, index: number, boxes: TerminalBoxes, files: Map<number, FileChoice>): HTMLElement {
+function partView(card: CardView, part: CardPartView, index: number, boxes: TerminalBoxes, files: Map<number, FileChoice>): HTMLElement | undefined {
   switch (part.kind) {
     case "diff":
       return diffView(part.change, { entry: card.id, part: index, choice: files.get(index)?.box, done: card.status === "completed" });
@@ -91,15 +92,20 @@ function partView(card: CardView, part: CardPartView, index: number, boxes: Term
   }
 }
 
-/** Output of commands keeps its columns and colours; what else tools say is mostly Markdown. */
-function textPart(card: CardView, text: string): HTMLElement {
-  if (card.tool !== "execute") {
+/**
+ * Output of commands keeps its columns and colours, and comes bare or in a fence; what else tools say is mostly
+ * Markdown, and so is what a question says beside the command, which stands below it anyway.
+ */
+function textPart(card: CardView, text: string): HTMLElement | undefined {
+  const inside = unfenced(text);
+  if (card.permission && inside !== undefined && inside === card.command) return undefined;
+  if (card.tool !== "execute" || (card.permission && inside === undefined)) {
     const box = h("div", { class: "result", tabindex: 0, role: "region", "aria-label": "Result" });
     box.append(text.length < 20_000 ? markdown(text) : h("pre", {}, text));
     return box;
   }
   const box = outputBox("Output");
-  drawOutput(box, text);
+  drawOutput(box, inside ?? text);
   return box;
 }
 

@@ -20,8 +20,8 @@ export function diffView(change: ChangeView, place: DiffPlace): HTMLElement {
   const { entry, part } = place;
   const sum = `+${change.added} −${change.removed}`;
   const name = button(change.shown, () => { tell({ type: "openFile", place: { path: change.path } }); }, { class: "link", title: change.path });
-  const open = button("Open Diff", () => { tell({ type: "openDiff", entry, part }); }, { "aria-label": `Open the diff of ${change.shown}` });
-  const back = place.done && button("Take Back", () => { tell({ type: "revert", entry, part }); }, { "aria-label": `Take the change of ${change.shown} back` });
+  const open = button("Open Diff", () => { tell({ type: "openDiff", entry, part }); }, { "aria-label": `Open Diff of ${change.shown}` });
+  const back = place.done && button("Take Back", () => { tell({ type: "revert", entry, part }); }, { "aria-label": `Take Back ${change.shown}` });
   const heading = h("div", { class: "diff-heading" }, place.choice, name, h("span", { class: "sum" }, change.isNew ? `new ${sum}` : sum), open, back);
   return h("div", { class: "diff" }, heading, lines(change));
 }

@@ -58,7 +58,7 @@ function showFrame(frame: Frame): void {
   const words = statusOf(frame);
   status.replaceChildren(words);
   status.title = words;
-  welcome.replaceChildren(...(frame.phase === "idle" && !problem ? welcomeView(frame) : []));
+  welcome.replaceChildren(...(frame.agent !== undefined && !problem && frame.phase !== "loading" ? welcomeView(frame) : []));
   composer.show(frame);
   if (phase === "running" && frame.phase === "idle") announce("The turn has ended.");
   if (phase !== "running" && frame.phase === "running") announce("The agent works.");
@@ -69,7 +69,7 @@ function showFrame(frame: Frame): void {
 function welcomeView(frame: Frame): HTMLElement[] {
   const where = frame.folder ? ` in ${frame.folder}` : "";
   return [
-    h("h2", {}, `${frame.agent ?? "The agent"}${where}`),
+    h("h2", {}, `${frame.agent ?? ""}${where}`),
     h("p", {}, "Ask for a change, or for a look at something. You see each step, and are asked before files change or commands run."),
     h("ul", {},
       h("li", {}, h("kbd", {}, "/"), " the agent's commands"),

@@ -19,7 +19,7 @@ export function frameOf(state: StoreState, sources: FrameSources): Frame {
   return {
     tabs: [...state.sessions.values()].map((each) => tab(each, sources)),
     active: state.active,
-    agent: about?.agentInfo?.title ?? about?.agentInfo?.name,
+    agent: about && (about.agentInfo?.title ?? about.agentInfo?.name ?? "The agent"),
     folder: basename(session?.cwd ?? ""),
     problem: state.problem,
     phase: session?.phase ?? "none",

@@ -120,7 +120,7 @@ describe("the page", () => {
     ask(undefined, [diff("/project/one.ts"), diff("/project/two.ts")]);
     await stage.show();
     assert.deepEqual(await stage.page.locator(".diff").first().locator(".line").allTextContents(), ["@@ -1 +1 @@", " a", "-b", "+c"]);
-    await stage.page.getByRole("button", { name: "Open the diff of two.ts" }).click();
+    await stage.page.getByRole("button", { name: "Open Diff of two.ts" }).click();
     assert.deepEqual(stage.told.at(-1), { type: "openDiff", entry: "e2", part: 1 });
     await stage.page.getByRole("checkbox", { name: "Accept two.ts" }).uncheck();
     await stage.page.getByRole("button", { name: "Allow once" }).click();
@@ -220,6 +220,7 @@ describe("the page", () => {
   });
 
   test("an empty conversation says what to do, until something is said", async () => {
+    stage.sources = { ...stage.sources, about: () => ({ protocolVersion: 1 }) };
     stage.store.open("t", "/work/shop", "");
     await stage.show();
     await stage.page.getByRole("heading", { name: "The agent in shop" }).waitFor();

@@ -44,7 +44,7 @@ test("prompt, stream, diff, approve, changed on the disk and in the buffer, undo
   const allow = chat.getByRole("button", { name: "Allow once" });
   await allow.waitFor({ timeout: SLOW });
   await picture(page, "2-diff-inline");
-  await chat.getByRole("button", { name: "Open the diff of sum.py" }).click();
+  await chat.getByRole("button", { name: "Open Diff of sum.py" }).click();
   await page.locator(".tab", { hasText: "proposed by the agent" }).waitFor({ timeout: SLOW });
   await page.getByText("a + b").first().waitFor({ timeout: SLOW });
   await picture(page, "3-diff-native");

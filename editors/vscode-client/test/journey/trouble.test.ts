@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "node:test";
+import type { Page } from "playwright-core";
 import { launchOf, Model, Stage } from "../support/agent.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { openChat, openEditor, picture, startEditor } from "../support/codeServer.ts";
@@ -24,8 +25,7 @@ test("no command, not signed in, signed in by a terminal, crashed and going on",
   await setting.fill(launch.command, { timeout: SLOW });
   await page.keyboard.press("Tab");
   await problem.getByText("Not signed in").waitFor({ timeout: SLOW });
-  await page.keyboard.press("Escape");
-  await page.locator(".settings-editor").waitFor({ state: "detached", timeout: SLOW });
+  await closeSettings(page);
   await picture(page, "13-signed-out");
   await problem.getByRole("button", { name: "Set up in a terminal" }).click();
   const terminal = page.locator(".integrated-terminal .xterm-rows").first();
@@ -76,6 +76,17 @@ test("in a folder that is not trusted nothing is started, until it is", { timeou
   await send(chat, "Now.");
   await chat.getByText("I have begun.").waitFor({ timeout: SLOW });
 });
+
+/** Escape leaves the control first, then the search, then the page. */
+async function closeSettings(page: Page): Promise<void> {
+  const settings = page.locator(".settings-editor");
+  await settings.locator(".settings-header input, .settings-header textarea, .settings-header .monaco-editor").first().click();
+  for (let tries = 0; tries < 20 && (await settings.count()); tries += 1) {
+    await page.keyboard.press("Escape");
+    await page.waitForTimeout(500);
+  }
+  await settings.waitFor({ state: "detached" });
+}
 
 /** The agents that run for this stage. */
 async function agentsOf(stage: Stage): Promise<number[]> {

@@ -103,7 +103,7 @@ test("a rejection with a comment: the file stays, and the agent is told why", { 
 test("the cross in the title of a diff rejects its file", { timeout: 120_000 }, async () => {
   await model.say({ calls: [EDIT] }, "It stays.");
   await send(chat, "Correct one.txt, please.");
-  await chat.getByRole("button", { name: "Open the diff of one.txt" }).last().click({ timeout: SLOW });
+  await chat.getByRole("button", { name: "Open Diff of one.txt" }).last().click({ timeout: SLOW });
   await page.locator(".editor-actions").getByRole("button", { name: "Reject This Edit" }).click({ timeout: SLOW });
   await shown("It stays.");
   await page.locator(".tab", { hasText: "proposed by the agent" }).waitFor({ state: "detached", timeout: SLOW });

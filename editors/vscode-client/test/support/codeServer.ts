@@ -41,10 +41,12 @@ interface More {
 /** Starts it on a project, with the agent of the person. */
 export async function startEditor(stage: Stage, launch: Launch, { settings = {}, extensions = [], asksForTrust = false }: More = {}): Promise<Editor> {
   const data = join(stage.root, "editor");
-  await mkdir(join(data, "User"), { recursive: true });
+  for (const folder of ["User", "Machine"]) await mkdir(join(data, folder), { recursive: true });
   await writeFile(join(stage.root, "config.yaml"), "auth: none\n");
-  const all = { ...QUIET, ...settingsOf(launch), "security.workspace.trust.enabled": asksForTrust, ...settings };
+  const all = { ...QUIET, "security.workspace.trust.enabled": asksForTrust, ...settings };
   await writeFile(join(data, "User", "settings.json"), JSON.stringify(all));
+  // The agent's are settings of the machine: those of the user do not hold for a server.
+  await writeFile(join(data, "Machine", "settings.json"), JSON.stringify(settingsOf(launch)));
   const folders = ["--config", join(stage.root, "config.yaml"), "--user-data-dir", data, "--extensions-dir", join(stage.root, "extensions")];
   const vsix = join(ROOT, "dist", "hermes-acp.vsix");
   const installs = [vsix, ...extensions].flatMap((path) => ["--install-extension", path]);
