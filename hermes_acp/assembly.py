@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from hermes_acp.agent.thought_levels import Levels, levels_of, unknown_levels
 from hermes_acp.config import Config, SideTask
 from hermes_acp.errors import ConfigError, ProviderError
 from hermes_acp.settings import Choice, ModelEndpoint, Settings, distinct, resolve_reserves, resolve_sides
@@ -59,6 +60,15 @@ class Models:
     def knows(self, model: str) -> bool:
         """Whether a session may use this model."""
         return model in self.names or model in self._admitted
+
+    def levels(self, model: str) -> Levels:
+        """How much a model can be told to think; nothing for one that cannot."""
+        if (reserve := self._reserves.get(model)) and model not in self._listed:
+            return levels_of(reserve.endpoint.model, unknown=unknown_levels(self.config.agent))
+        if self.endpoint.api_mode == DEMO:
+            return ()
+        told = self._listed[model].reasons if model in self._listed else None
+        return levels_of(model, told, unknown_levels(self.config.agent))
 
     def agent(self, model: str) -> Agent:
         """The agent that a model answers through.

@@ -42,6 +42,10 @@ STRICTNESS: tuple[Mode, ...] = ("auto", "accept_edits", "ask", "plan")
 BusyPrompt = Literal["queue", "interrupt"]
 OnAsk = Literal["deny", "allow-in-sandbox"]
 
+ThoughtLevel = Literal["default", "none", "minimal", "low", "medium", "high", "xhigh", "max"]
+THOUGHT_LEVELS: tuple[ThoughtLevel, ...] = get_args(ThoughtLevel)
+"""How much a model is to think: as much as it does by itself, then from not at all to as much as it can."""
+
 ApiMode = Literal["chat_completions", "codex_responses", "anthropic_messages"]
 API_MODES: tuple[ApiMode, ...] = get_args(ApiMode)
 
@@ -76,7 +80,8 @@ class AgentConfig:
     whether the model is asked once for a session's title. `busy_prompt`: whether a prompt that comes during a
     turn waits for it or ends it; None: as is usual where it comes from. `on_ask`: what becomes of a question when
     nobody is there. `fallback_cooldown`: seconds for which a model that failed is left alone, where there is a
-    reserve. `max_cost`: US dollars that a turn may cost, 0 for no limit."""
+    reserve. `max_cost`: US dollars that a turn may cost, 0 for no limit. `thought_level`: how much the
+    model is to think in sessions for which nothing else was chosen; None: it was not said."""
 
     max_turns: int = 500
     stall_timeout: float = 120.0
@@ -85,6 +90,7 @@ class AgentConfig:
     on_ask: OnAsk = "deny"
     fallback_cooldown: float = 60.0
     max_cost: float = 0.0
+    thought_level: ThoughtLevel | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +343,7 @@ CHECKS: Checks = {
     "model.max_output": partial(count, least=0),
     "agent.max_turns": partial(count, least=1),
     "agent.max_cost": partial(time, unit="US dollars", least=0.0),
+    "agent.thought_level": partial(choice, choices=THOUGHT_LEVELS),
     "agent.stall_timeout": partial(time, unit="seconds", least=1.0),
     "agent.auto_title": yes_or_no,
     "agent.busy_prompt": partial(choice, choices=get_args(BusyPrompt)),

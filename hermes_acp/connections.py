@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from hermes_acp.agent.model_table import known_model
 from hermes_acp.agent.providers.apis import api_of
+from hermes_acp.agent.providers.attuned import Attuned
 from hermes_acp.agent.providers.base import Provider
 from hermes_acp.agent.providers.continued import Continued
 from hermes_acp.agent.providers.cooldown import Cooldown
@@ -18,6 +19,7 @@ from hermes_acp.agent.providers.priced import Priced
 from hermes_acp.agent.providers.refreshing import Refreshing
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.retry import Backoff, Retrying
+from hermes_acp.agent.thought_levels import Levels, levels_of, unknown_levels
 from hermes_acp.config import AgentConfig
 from hermes_acp.local import confidential
 from hermes_acp.settings import Choice, ModelEndpoint, origin
@@ -47,8 +49,11 @@ class Connections:
         Raises:
             ConfigError: an API mode is not supported.
         """
-        links = [Link(one.label, self._provider(one.endpoint, backoff), self._rest(one.endpoint)) for one in choices]
-        return Fallback(links) if len(links) > 1 else links[0].provider
+        first, *reserves = ((one, self._provider(one.endpoint, backoff)) for one in choices)
+        if not reserves:
+            return first[1]
+        attuned = ((one, Attuned(provider, self._levels(one.endpoint))) for one, provider in reserves)
+        return Fallback([Link(one.label, provider, self._rest(one.endpoint)) for one, provider in (first, *attuned)])
 
     def client(self, endpoint: ModelEndpoint) -> Refreshing:
         """What asks an endpoint itself.
@@ -73,6 +78,9 @@ class Connections:
         provider = Continued(Retrying(self.client(endpoint), backoff))
         prices = known_model(endpoint.model, endpoint.base_url).prices
         return Priced(provider, prices) if prices else provider
+
+    def _levels(self, endpoint: ModelEndpoint) -> Levels:
+        return levels_of(endpoint.model, unknown=unknown_levels(self.config))
 
     def _connect(self, place: ModelEndpoint) -> Refreshing:
         api, describe = api_of(place.api_mode), self.describe

@@ -137,7 +137,8 @@ class ChatSession:
         assert models is not None
         stored = {} if self.model_given else record.options
         mode = conversation.approvals.mode
-        options = restore_options(models, {**stored, "mode": mode}, mode, self.talk.modes)
+        stored = {**stored, "mode": mode, "thought_level": self.talk.thought_level}
+        options = restore_options(models, stored, mode, self.talk.modes)
         self._apply(options)
         return options
 
@@ -145,8 +146,15 @@ class ChatSession:
         self.talk.model = options.model
         self.conversation.approvals.mode = options.mode
         self.conversation.answering = options.answering
+        self.conversation.thought_level = options.effort
 
     def _warm(self) -> None:
         models = self.talk.models
         assert models is not None
-        models.warm(lambda: self.options.offer(models.names, models.endpoint.base_url))
+        models.warm(self._offer)
+
+    def _offer(self) -> None:
+        models = self.talk.models
+        assert models is not None
+        self.options.offer(models.names, models.endpoint.base_url, models.levels)
+        self._apply(self.options)

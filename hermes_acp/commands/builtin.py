@@ -156,17 +156,21 @@ async def _mode(session: Session, argument: str) -> str:
     return await _choose(session, "mode", argument)
 
 
+async def _think(session: Session, argument: str) -> str:
+    if not session.options.allowed("thought_level"):
+        return f"How much `{session.options.shown}` thinks cannot be chosen."
+    return await _choose(session, "thought_level", argument)
+
+
 async def _choose(session: Session, option: str, value: str) -> str:
-    allowed = session.options.allowed(option)
+    allowed, name = session.options.allowed(option), option.replace("_", " ")
+    choices = ", ".join(f"`{choice}`" for choice in allowed)
     if not value:
-        choices = ", ".join(f"`{choice}`" for choice in allowed)
-        return (
-            f"The {option} is `{session.options.values()[option]}`{_stand_in(session, option)}. To choose: {choices}."
-        )
+        return f"The {name} is `{session.options.current(option)}`{_stand_in(session, option)}. To choose: {choices}."
     if value not in allowed:
-        return f"There is no {option} `{value}`. To choose: {', '.join(f'`{choice}`' for choice in allowed)}."
+        return f"There is no {name} `{value}`. To choose: {choices}."
     await session.choose(option, value)
-    return f"The {option} is now `{value}`."
+    return f"The {name} is now `{value}`."
 
 
 def _stand_in(session: Session, option: str) -> str:
@@ -256,6 +260,7 @@ COMMANDS: dict[str, Command] = {
     for command in (
         Command("help", "Show the commands", _help),
         Command("model", "Show or choose the model", _model, "name"),
+        Command("think", "Show or choose how much the model thinks", _think, "default | low | medium | high"),
         Command("mode", "Show or choose what runs without asking", _mode, "ask | accept_edits | auto | plan"),
         Command(
             "permissions",

@@ -1,12 +1,13 @@
-"""What a person can choose in a session: its mode and its model."""
+"""What a person can choose in a session: its mode, its model, and how much that is to think."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from hermes_acp.config import MODES, Mode
+from hermes_acp.agent.thought_levels import DEFAULT, Levels, fitted, in_request, read_level
+from hermes_acp.config import MODES, Mode, ThoughtLevel
 
 if TYPE_CHECKING:
     from hermes_acp.assembly import Models
@@ -19,6 +20,9 @@ class Options:
     `address` is where the models are; `chosen` says that the person has chosen the model there. Such a
     choice holds for as long as the address does, whether or not it is listed at the moment. `answering` is the
     reserve that answers in the model's place, "" when none does.
+
+    `thought_level` is the one that was chosen, "" when none was: then `usual_level` holds. `levels_of` are those that a
+    model takes. The choice outlasts models that take another level, or none.
     """
 
     mode: Mode
@@ -28,19 +32,34 @@ class Options:
     chosen: bool = False
     answering: str = ""
     modes: tuple[Mode, ...] = MODES
+    thought_level: ThoughtLevel | Literal[""] = ""
+    usual_level: ThoughtLevel = DEFAULT
+    levels_of: Callable[[str], Levels] = lambda model: ()
 
     @property
     def shown(self) -> str:
         """The model that answers."""
         return self.answering or self.model
 
+    @property
+    def effort(self) -> str:
+        """How much the chosen model is to think, as requests carry it."""
+        return in_request(self._level(self.model))
+
+    def current(self, option: str) -> str:
+        """The value that an option has now, as it is shown."""
+        return {"mode": self.mode, "model": self.model, "thought_level": self._level(self.shown)}[option]
+
     def values(self) -> dict[str, str]:
-        """The present values by option id, as they are stored, and the address of a chosen model."""
+        """The values by option id, as they are stored, and the address of a chosen model."""
         values = {"mode": self.mode, "model": self.model}
+        values |= {"thought_level": self.thought_level} if self.thought_level else {}
         return {**values, "address": self.address} if self.chosen else values
 
-    def offer(self, models: tuple[str, ...], address: str) -> None:
-        """Let these models be chosen, the default first. The present one stays among those of its address."""
+    def offer(self, models: tuple[str, ...], address: str, levels_of: Callable[[str], Levels]) -> None:
+        """Let these models be chosen, the default first, with their levels. The present one stays among those of its
+        address."""
+        self.levels_of = levels_of
         if address != self.address:
             self.model = self.model if self.model in models else models[0]
             self.address, self.chosen = address, False
@@ -54,6 +73,9 @@ class Options:
                 return self.modes
             case "model":
                 return self.models
+            case "thought_level":
+                levels = self.levels_of(self.shown)
+                return (DEFAULT, *levels) if levels else ()
             case _:
                 return ()
 
@@ -73,6 +95,9 @@ class Options:
         """Another of the models answers from here on, in place of the chosen one, or that one again."""
         self.answering = model if model != self.model and model in self.models else ""
 
+    def _level(self, model: str) -> ThoughtLevel:
+        return fitted(self.thought_level or self.usual_level, self.levels_of(model))
+
 
 def restore_options(models: Models, stored: Mapping[str, str], mode: Mode, modes: tuple[Mode, ...]) -> Options:
     """A session's options: what was stored as far as it still exists, else the configured model and this mode.
@@ -88,6 +113,8 @@ def restore_options(models: Models, stored: Mapping[str, str], mode: Mode, modes
         address=address,
         chosen=chosen,
         modes=modes,
+        thought_level=read_level(stored.get("thought_level", "")) or "",
+        usual_level=models.config.agent.thought_level or DEFAULT,
     )
-    options.offer(models.names, address)
+    options.offer(models.names, address, models.levels)
     return options

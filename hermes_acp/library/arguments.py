@@ -35,6 +35,7 @@ class Arguments(TypedDict, total=False):
     vision: bool | None
     max_turns: int | None
     max_cost: float | None
+    thought_level: Literal["default", "none", "minimal", "low", "medium", "high", "xhigh", "max"] | None
     stall_timeout: float | None
     fallback_cooldown: float | None
     mode: Literal["ask", "accept_edits", "auto", "plan"] | None
@@ -84,6 +85,7 @@ class Setup:
     has_key: bool = False
     mode_given: bool = False
     model_given: bool = False
+    level_given: bool = False
 
     def config(self, cwd: Path) -> Config:
         """The settings in a folder, whose own file may tighten them.
@@ -113,6 +115,7 @@ def read_arguments(arguments: Mapping[str, Any], environ: Mapping[str, str]) -> 
         has_key="api_key" in given,
         mode_given="mode" in given,
         model_given="model" in given,
+        level_given="thought_level" in given,
     )
 
 

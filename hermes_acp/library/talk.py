@@ -12,6 +12,7 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
+from hermes_acp.agent.thought_levels import DEFAULT, fitted, in_request, read_level
 from hermes_acp.agent.titles import first_title
 from hermes_acp.agent.trust import Trust
 from hermes_acp.agent.trusting import adopt_agreed, settle_project
@@ -163,7 +164,21 @@ class Talk:
         self._titled = bool(record.title)
         workspace = await self._opening.workspace(Path(record.cwd), tuple(map(Path, record.roots)), config)
         approvals = Approvals(self._mode(record, config), config.approvals.rules)
-        return await self._opening.conversation(record, workspace, approvals, self.agent)
+        conversation = await self._opening.conversation(record, workspace, approvals, self.agent)
+        conversation.thought_level = self._effort(config)
+        return conversation
+
+    @property
+    def thought_level(self) -> str:
+        """The level that was chosen for the session, unless another one was given: "" for that of the settings."""
+        stored = self.record.options.get("thought_level", "") if self.record else ""
+        return "" if self.setup.level_given else stored
+
+    def _effort(self, config: Config) -> str:
+        """How much the model is to think, as requests carry it."""
+        assert self.models is not None
+        wanted = read_level(self.thought_level) or config.agent.thought_level or DEFAULT
+        return in_request(fitted(wanted, self.models.levels(self.model or self.models.endpoint.model)))
 
     @property
     def _opening(self) -> Opening:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_acp.agent.thought_levels import Levels
 from hermes_acp.assembly import Models, models_of
 from hermes_acp.commands.options import Options, restore_options
 from hermes_acp.config import Config
@@ -104,15 +105,16 @@ class Account:
         config = self.config(cwd)
         return restore_options(self._present(), stored, config.approvals.mode, modes_of(config))
 
-    def models(self) -> tuple[tuple[str, ...], str]:
-        """The models that may be chosen, the default first, and the address where they are.
+    def models(self) -> tuple[tuple[str, ...], str, Callable[[str], Levels]]:
+        """The models that may be chosen, the default first, the address where they are, and how much each can be told
+        to think.
 
         Raises:
             CredentialsMissing: there is no model to talk to.
             ConfigError: a setting is wrong.
         """
         models = self._present()
-        return models.names, models.endpoint.base_url
+        return models.names, models.endpoint.base_url, models.levels
 
     def agent(self, model: str, config: Config) -> Agent:
         """The agent that a session of this model and these settings uses now.

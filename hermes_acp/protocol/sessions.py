@@ -126,9 +126,9 @@ class Sessions:
 
     def offer_models(self) -> None:
         """Let the models that there are now be chosen in every open session."""
-        models, address = self.account.models()
+        models, address, levels_of = self.account.models()
         for session in self._open.values():
-            session.shown.offer_models(models, address)
+            session.shown.offer_models(models, address, levels_of)
 
     async def close(self, session: Session) -> None:
         """Cancel the session's prompts, wait until they are answered, end its processes, free it."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.thought_levels import Levels
 from hermes_acp.commands.options import Options
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
@@ -21,26 +23,27 @@ class ShownOptions:
     conversation: Conversation
     host: EditorHost
     _known: bool = False
-    _models_told: tuple[str, ...] = ()
+    _told: list[dict[str, Any]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.host.switched = self._switched
+        self._apply()
 
     def state(self) -> dict[str, Any]:
         """What new, load, resume and fork answer with."""
-        self._models_told = self.options.models
-        return {"modes": mode_state(self.options), "configOptions": config_options(self.options)}
+        self._told = config_options(self.options)
+        return {"modes": mode_state(self.options), "configOptions": self._told}
 
     def appear(self) -> None:
         """The editor has been told of the session: only from here on it may be sent changes."""
         self._known = True
-        self._tell_models()
+        self._tell_changes()
 
-    def offer_models(self, models: tuple[str, ...], address: str) -> None:
-        """Let these models of this address be chosen."""
-        self.options.offer(models, address)
-        self.conversation.answering = self.options.answering
-        self._tell_models()
+    def offer_models(self, models: tuple[str, ...], address: str, levels_of: Callable[[str], Levels]) -> None:
+        """Let these models of this address be chosen, with the thought levels that each takes."""
+        self.options.offer(models, address, levels_of)
+        self._apply()
+        self._tell_changes()
 
     async def set(self, option: str, value: str, field_name: str) -> None:
         """Set an option and store it.
@@ -52,22 +55,29 @@ class ShownOptions:
             self.options.set(option, value)
         except ValueError as error:
             raise invalid_params(f"{field_name}: {error}") from None
-        self.conversation.approvals.mode = self.options.mode
-        self.conversation.answering = self.options.answering
+        self._apply()
         self.conversation.journal.update(options=self.options.values())
         await self.conversation.journal.commit()
 
     def announce(self) -> None:
         """Tell the editor the options as they are, in both forms."""
         self.host.update(current_mode_update(self.options.mode))
-        self.host.update(config_option_update(config_options(self.options)))
+        self._tell()
+
+    def _apply(self) -> None:
+        self.conversation.approvals.mode = self.options.mode
+        self.conversation.answering = self.options.answering
+        self.conversation.thought_level = self.options.effort
 
     def _switched(self, model: str) -> None:
         """Show which model answers from here on."""
         self.options.switch(model)
-        self.host.update(config_option_update(config_options(self.options)))
+        self._tell()
 
-    def _tell_models(self) -> None:
-        if self._known and self._models_told != self.options.models:
-            self._models_told = self.options.models
-            self.host.update(config_option_update(config_options(self.options)))
+    def _tell_changes(self) -> None:
+        if self._known and self._told != config_options(self.options):
+            self._tell()
+
+    def _tell(self) -> None:
+        self._told = config_options(self.options)
+        self.host.update(config_option_update(self._told))

@@ -208,6 +208,28 @@ async def test_commands_answer_without_the_model(chat, model):
     assert model.requests == []
 
 
+async def test_how_much_the_model_thinks_is_chosen_and_kept_for_the_next_chat(chat, model):
+    async with chat(model="gpt-5") as typist:
+        typist.type("/think high" + ENTER)
+        await typist.sees("The thought level is now high")
+        typist.type("Hello." + ENTER)
+        await typist.sees("Done.")
+        typist.type("/think extremely" + ENTER)
+        await typist.sees("There is no thought level extremely")
+    async with chat(model="gpt-5") as typist:
+        typist.type("/resume" + ENTER)
+        await typist.sees("Which session?")
+        typist.type("1" + ENTER)
+        await typist.sees("You go on from here.")
+        typist.type("Again." + ENTER)
+        await typist.sees("Done.")
+        typist.type("/think default" + ENTER)
+        await typist.sees("The thought level is now default")
+        typist.type("Again." + ENTER)
+        await typist.sees("Done.")
+    assert [request.body.get("reasoning_effort") for request in model.requests] == ["high", "high", None]
+
+
 async def test_a_compaction_that_comes_to_nothing_is_told_once(chat, model):
     async with chat() as typist:
         typist.type("Hello." + ENTER)

@@ -255,6 +255,26 @@ def test_a_session_is_gone_on_with_by_another_agent(make, model, project):
     assert model.requests[0].messages[0] == model.requests[1].messages[0]
 
 
+@pytest.mark.parametrize(
+    ("name", "level", "said"),
+    [
+        ("gpt-5", "minimal", "minimal"),
+        ("gpt-5", "max", "high"),
+        ("gpt-5", None, None),
+        ("fake-model", "high", "high"),
+        ("gpt-4o", "high", None),
+    ],
+)
+def test_a_thought_level_is_asked_of_models_that_take_one(make, model, name, level, said):
+    make(model=name, thought_level=level).chat("One.")
+    assert model.requests[0].body.get("reasoning_effort") == said
+
+
+def test_a_thought_level_that_there_is_not_is_refused(make):
+    with pytest.raises(ConfigError, match="thought_level: must be "):
+        make(thought_level="hard")
+
+
 def test_a_session_that_is_not_there_is_not_made(make, model):
     with pytest.raises(SessionNotFound):
         make(session_id="no-such-session").chat("Hi.")

@@ -13,6 +13,9 @@ REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 OPTIONAL_FIELDS = (*REASONING_FIELDS, "stream_options", "reasoning_effort")
 
 _SHORT_IDS = re.compile(r"tool call id\b.*\blength of 9\b", re.IGNORECASE | re.DOTALL)
+_UNTHINKING = re.compile(r"not support (?:thinking|reasoning)", re.IGNORECASE)
+"""Ollama names no field."""
+
 _DEMANDS = re.compile(r"missing|required|must (?!not)|needs? to", re.IGNORECASE)
 
 
@@ -34,6 +37,8 @@ def adapted(dialect: Dialect, error: ProviderError, body: Mapping[str, Any]) -> 
     if _SHORT_IDS.search(str(error)):
         return replace(dialect, short_ids=True)
     named = {name for name in OPTIONAL_FIELDS if re.search(rf"\b{name}\b", str(error))}
+    if _UNTHINKING.search(str(error)):
+        named.add("reasoning_effort")
     if "reasoning_content" in named - dialect.without and _DEMANDS.search(str(error)) and not dialect.thoughtful:
         return replace(dialect, thoughtful=True)
     return replace(dialect, without=dialect.without | (named & _sent(body)))

@@ -33,11 +33,13 @@ _OTHER_KINDS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model that an endpoint offers. `window` is in tokens, 0 when not told; `sees_images` None likewise."""
+    """A model that an endpoint offers. `window` is in tokens, 0 when not told; `sees_images` and `reasons`, whether
+    it can be told how much to think, None likewise."""
 
     name: str
     window: int = 0
     sees_images: bool | None = None
+    reasons: bool | None = None
 
 
 def read_models(body: bytes, provider: str) -> tuple[ListedModel, ...]:
@@ -84,7 +86,7 @@ def _made(entry: Mapping[str, Any]) -> float:
 def _listed(entry: Mapping[str, Any]) -> ListedModel:
     found = (entry.get(name) for name in _WINDOWS)
     window = next((value for value in found if isinstance(value, int) and 0 < value < 2**31), 0)
-    return ListedModel(_name(entry), window, _sees_images(entry))
+    return ListedModel(_name(entry), window, _sees_images(entry), _reasons(entry))
 
 
 def _sees_images(entry: Mapping[str, Any]) -> bool | None:
@@ -98,3 +100,12 @@ def _sees_images(entry: Mapping[str, Any]) -> bool | None:
     if isinstance(image, Mapping):
         return bool(image.get("supported"))
     return {"vlm": True, "llm": False}.get(str(entry.get("type")))
+
+
+def _reasons(entry: Mapping[str, Any]) -> bool | None:
+    """As OpenRouter and Anthropic tell it."""
+    takes, able = entry.get("supported_parameters"), entry.get("capabilities")
+    if isinstance(takes, list):
+        return "reasoning" in takes or "reasoning_effort" in takes
+    thinking = able.get("thinking") if isinstance(able, Mapping) else None
+    return bool(thinking.get("supported")) if isinstance(thinking, Mapping) else None

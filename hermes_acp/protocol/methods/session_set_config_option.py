@@ -1,4 +1,4 @@
-"""session/set_config_option: mode or model of a session."""
+"""session/set_config_option: mode, model or thought level of a session."""
 
 from __future__ import annotations
 

@@ -68,6 +68,22 @@ def test_window_and_sight_are_taken_where_they_are_told(entry, model):
     assert read({"data": [{"id": "m", **entry}]}) == (ListedModel("m", *model),)
 
 
+@pytest.mark.parametrize(
+    ("entry", "reasons"),
+    [
+        ({"supported_parameters": ["tools", "reasoning", "include_reasoning"]}, True),
+        ({"supported_parameters": ["tools"]}, False),
+        ({"capabilities": {"thinking": {"supported": True}}}, True),
+        ({"capabilities": {"thinking": {"supported": False}}}, False),
+        ({"capabilities": {"thinking": 5}}, None),
+        ({"capabilities": ["thinking"]}, None),
+        ({}, None),
+    ],
+)
+def test_whether_it_can_be_told_how_much_to_think_is_taken_where_it_is_told(entry, reasons):
+    assert [model.reasons for model in read({"data": [{"id": "m", **entry}]})] == [reasons]
+
+
 @pytest.mark.parametrize("body", [b"", b"<html>", b"{}", b'{"data": 5}', b"[" * 100_000, b"\xff"])
 def test_what_is_no_list_is_an_error(body):
     with pytest.raises(ProviderError):
