@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import re
-import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from hermes_acp.text import words
 from hermes_acp.tools.safety.grammar import Opaque
 from hermes_acp.tools.safety.judged import Judged, Place
 from hermes_acp.tools.safety.judging import judge_command
+from hermes_acp.tools.safety.losing import lost
 from hermes_acp.tools.safety.paths import is_inside, is_secret, steers_tools
 from hermes_acp.tools.safety.reach import Reach
 from hermes_acp.tools.safety.readers import READERS
@@ -27,6 +27,7 @@ from hermes_acp.tools.safety.scripts import (
     check_interpreter,
     check_sed,
     check_shell,
+    check_words,
 )
 from hermes_acp.tools.safety.wide import Line, WideCommand, Word, read_wide
 
@@ -56,14 +57,6 @@ _STEERING_SHELL = words(
 )
 _EDITORS = words("vi vim nvim view ex ed emacs nano less more")
 _REMOVERS = ("rm", "rmdir", "unlink", "truncate")
-_GIT_SECONDS = 3
-_GIT_ENVIRONMENT = {
-    "PATH": "/usr/bin:/usr/local/bin:/bin",
-    "HOME": "/nonexistent",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_ALLOW_PROTOCOL": "none",
-}
 _TOO_MANY = 2_000
 
 
@@ -120,8 +113,8 @@ def _reading(command: WideCommand, cwd: Path, place: Place) -> WideCommand | Non
 
 def _check_is_there(command: WideCommand, cwd: Path) -> None:
     """What is moved or linked to a name within a line, and deleted by that name, cannot be looked at before."""
-    for word in command.words[1:]:
-        if not word.text.startswith("-") and (word.is_glob or not os.path.lexists(paths.encode(cwd / word.text))):
+    for word in _operands(command):
+        if word.is_glob or not os.path.lexists(paths.encode(cwd / word.text)):
             raise Concern(f"{word.text} may be made in the same line that deletes it")
 
 
@@ -142,6 +135,7 @@ def _check_command(command: WideCommand, cwd: Path, place: Place) -> None:
         written = command.texts
     name = os.path.basename(written[0])
     _check_name(name, written)
+    check_words(written)
     if written[0] != name:
         _check_program(written[0], cwd, place)
     for word in command.words[1:]:
@@ -229,40 +223,24 @@ def _check_mode(command: WideCommand, cwd: Path, place: Place) -> None:
         raise Concern("chmod gives a program its owner's powers")
 
 
+def _operands(command: WideCommand) -> list[Word]:
+    """The words that are no options: all behind `--` are none."""
+    texts = list(command.texts)
+    end = texts.index("--") if "--" in texts else len(texts)
+    return [word for at, word in enumerate(command.words[1:], 1) if at > end or not word.text.startswith("-")]
+
+
 def _check_removal(command: WideCommand, cwd: Path, place: Place) -> None:
     """Deleting is not undone by walls: only what git has, or what an ignore rule names, goes unasked."""
-    for word in command.words[1:]:
-        if word.text.startswith("-"):
-            continue
+    for word in _operands(command):
         if re.fullmatch(r"(?:\./)?[*?.]+(?:/[*?.]*)*", word.text):
             raise Concern(f"{word.text} may stand for all that there is")
         for text in list(_expanded(word, cwd)):
             target = cwd / text
             if paths.real(target) in (cwd, *place.roots, *cwd.parents):
                 raise Concern(f"{text} is the whole folder")
-            if os.path.lexists(paths.encode(target)) and (lost := _lost(target, cwd)):
-                raise Concern(f"{lost} is not in git and would be lost")
-
-
-def _lost(target: Path, cwd: Path) -> str:
-    """A file at or below a path that git does not track and no ignore rule names, "" when there is none."""
-    argv = ["git", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "ls-files", "-z", "--others"]
-    argv += ["--exclude-standard", "--", os.fsdecode(paths.encode(target))]
-    try:
-        done = subprocess.run(
-            argv,
-            cwd=paths.encode(cwd),
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            timeout=_GIT_SECONDS,
-            check=False,
-            env=_GIT_ENVIRONMENT,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return target.name
-    if done.returncode != 0:
-        return target.name
-    return done.stdout.split(b"\0", 1)[0].decode("utf-8", "replace")
+            if os.path.lexists(paths.encode(target)) and (name := lost(target)):
+                raise Concern(f"{name} is not in git and would be lost")
 
 
 def _by_words(check: Callable[[tuple[str, ...], Path], None]) -> Callable[[WideCommand, Path, Place], None]:

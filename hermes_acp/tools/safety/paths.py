@@ -52,7 +52,8 @@ _SECRET_PLACES = (
 
 _OWN: set[Path] = set()
 _HARMLESS_NAMES = frozenset({".env.example", ".env.sample", ".env.template"})
-_STEERING_FOLDERS = frozenset({".git", ".hg", ".svn"})
+_STEERING_FOLDERS = frozenset({".git", ".hg", ".svn", ".vscode", ".idea", ".husky", ".devcontainer"})
+_STEERING_NAMES = frozenset({".hermes-acp.toml", ".mcp.json", ".envrc", ".gitmodules"})
 
 
 def is_inside(path: Path, roots: Iterable[Path]) -> bool:
@@ -88,6 +89,7 @@ def _holds(parts: tuple[str, ...], place: tuple[str, ...]) -> bool:
 
 
 def steers_tools(path: Path) -> bool:
-    """Whether writing there changes what other programs run: version control's own folders, our own file."""
+    """Whether writing there changes what other programs run: folders of version control, of editors and of hooks, and
+    files that shells and agents start something by."""
     parts = {part.casefold() for part in path.parts}
-    return bool(parts & _STEERING_FOLDERS) or path.name == ".hermes-acp.toml"
+    return bool(parts & _STEERING_FOLDERS) or path.name.casefold() in _STEERING_NAMES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from hermes_acp.local import paths
@@ -29,8 +29,54 @@ _SED_EDIT = re.compile(
 """One command of sed that changes text and nothing else."""
 
 
+_RUN_ANYTHING = words(
+    "m4 bc dc gnuplot octave R julia guile racket erl elixir iex ghci runghc scala jshell groovy wish osascript gdb "
+    "lldb tex latex pdftex pdflatex xelatex lualatex"
+)
+"""Further programs that run code of their own language, from an argument or their input."""
+
+_OF_COMPILERS = re.compile(r"-wrapper.*|-B.*|-fplugin.*|@.*")
+_OF_MAKE = re.compile(
+    r"-[A-Za-z]*f-|-|--eval.*|-[A-Za-z]*E.*|[^=]*=.*[^\w./+:@%,\-].*|(?:SHELL|MAKEFLAGS|GNUMAKEFLAGS).*=.*"
+)
+_OF_PACKAGES = re.compile(r"--script-shell.*|--node-options.*|--shell.*|-c|--call.*")
+_RUNNING_OPTIONS: Mapping[str, re.Pattern[str]] = {
+    "tar": re.compile(r"--(?:to|checkpoint-a|use|rsh|info|new|rem).*|-[A-Za-z]*[IF].*|[a-zJ]*[IF][a-zJ]*"),
+    "zip": re.compile(r"-T.*|--unz.*|-[A-Za-z]*m.*|--mov.*"),
+    "split": re.compile(r"--f.*"),
+    "sort": re.compile(r"--com.*"),
+    "go": re.compile(r"--?(?:exec|toolexec|vettool).*"),
+    "cargo": re.compile(r"--config.*"),
+    "cmake": re.compile(r"-E|-P"),
+    "ninja": re.compile(r"-t.*"),
+    "rg": re.compile(r"--pre.*|--hostname-bin.*"),
+    "man": re.compile(r"-P.*|--pager.*"),
+    **dict.fromkeys(("make", "gmake"), _OF_MAKE),
+    **dict.fromkeys(("gcc", "g++", "cc", "c++", "clang", "clang++"), _OF_COMPILERS),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), _OF_PACKAGES),
+}
+"""Options and words by which programs of every day run what the line says, or delete what they have packed."""
+
+
 class Concern(Exception):
     """Why a command is asked about in the sandbox too."""
+
+
+def check_words(written: Sequence[str]) -> None:
+    """No program runs what it is told by its options or its input, whatever it is.
+
+    Raises:
+        Concern: this one may.
+    """
+    name = os.path.basename(written[0])
+    if name in _RUN_ANYTHING:
+        raise Concern(f"{name} can run anything")
+    options = _RUNNING_OPTIONS.get(name)
+    for word in written[1:]:
+        if word == "/dev/stdin":
+            raise Concern(f"{name} may do what its input says")
+        if options is not None and options.fullmatch(word):
+            raise Concern(f"{name} {word} can run anything")
 
 
 def check_interpreter(name: str, arguments: Sequence[str], cwd: Path) -> None:

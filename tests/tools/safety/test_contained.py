@@ -72,6 +72,25 @@ def test_harmless_commands_run_except_those_named_here(place):
         "mv src d; rm -rf d",
         "rm -rf ./*",
         "./../x",
+        "make -f /dev/stdin",
+        "make -f- all",
+        "make --eval='x: ; rm y'",
+        "make CC='rm x;'",
+        "make SHELL=./app.py",
+        "tar cf x.tar --checkpoint-action=exec=x .",
+        "tar -cIx -f x.tar .",
+        "tar cIf x x.tar .",
+        "tar xf x.tar --to-com=x",
+        "split --filter=x a",
+        "sort --compress-prog=x a",
+        "go test -exec x ./...",
+        "cargo build --config x",
+        "cmake -E rm x",
+        "gcc -wrapper x a.c",
+        "npm run test --script-shell=./app.py",
+        "zip -m x.zip f",
+        "m4 x",
+        "bc x",
         "/usr/bin/time rm x",
         "python3 -W a -W b -W c -c 'x'",
         "python3 -Wa -ic x",
@@ -127,6 +146,10 @@ def test_what_reaches_out_or_cannot_be_judged_asks(line, place):
         "sed -n '2,$p' a | head -3; sed -i -e 's,a,b,g' -e '2d' a",
         "git log --oneline > log.txt",
         "wc -l *.py",
+        "make -j4 CC=clang PREFIX=build/x all",
+        "tar czf x.tgz app.py LICENSE && tar -xzf x.tgz",
+        "go test ./... -run Exec",
+        "gcc -O2 -o x a.c",
     ],
 )
 def test_daily_work_runs(line, place):
@@ -177,3 +200,45 @@ def test_deleting_what_git_does_not_have_asks(place):
     assert "lost" in asked("rm untracked", place)
     assert "lost" in asked("rm -f un*", place)
     assert asked("rm -rf nothing", place) == ""
+
+
+def test_a_rule_that_git_does_not_have_makes_nothing_fit_to_be_deleted(place):
+    """A model could write it first, and delete with the next command: above what is deleted, or in it."""
+    _committed(place.cwd, {".gitignore": "build/\n", "a": "x"})
+    (place.cwd / "build").mkdir()
+    (place.cwd / "notes").mkdir()
+    for name in ("build/out", "notes/precious"):
+        (place.cwd / name).write_text("x")
+    assert asked("rm -rf build", place) == ""
+    (place.cwd / "notes" / ".gitignore").write_text("*\n")
+    assert "lost" in asked("rm -rf notes", place)
+    assert "lost" in asked("rm notes/precious", place)
+    (place.cwd / ".gitignore").write_text("build/\nnotes/\n")
+    assert "lost" in asked("rm -rf notes", place)
+    (place.cwd / ".gitignore").write_text("build/\n")
+    assert asked("rm -rf build", place) == ""
+
+
+def test_a_repository_within_the_folder_is_not_deleted_unasked(place):
+    """Its own files are no files of the repository around it."""
+    _committed(place.cwd, {"a": "x", ".gitignore": "kept/\n"})
+    _committed(place.cwd / "kept", {"b": "x"})
+    _committed(place.cwd / "deep" / "module", {"b": "x"})
+    for line in ("rm -rf kept", "rm -rf deep", "rm -rf deep/module"):
+        assert "repository" in asked(line, place)
+
+
+def test_a_name_behind_two_dashes_is_no_option(place):
+    _committed(place.cwd, {"a": "x"})
+    (place.cwd / "-precious").write_text("x")
+    assert "lost" in asked("rm -f -- -precious", place)
+    assert asked("rm -f -- a", place) == ""
+
+
+def _committed(folder, files):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    who = ["git", "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["git", "init", "-q"], ["git", "add", "."], [*who, "commit", "-qm", "one"]):
+        subprocess.run(words, cwd=folder, check=True)
