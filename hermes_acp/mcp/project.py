@@ -15,7 +15,7 @@ from hermes_acp.approval_rules import runs_others
 from hermes_acp.local import confidential, digests, environment
 from hermes_acp.local.paths import encode, inside, real
 from hermes_acp.mcp_servers import McpServer, ProgramServer, parse_servers
-from hermes_acp.text import words
+from hermes_acp.text import words as split
 
 PROJECT_SERVERS = ".mcp.json"
 
@@ -24,7 +24,7 @@ _WORDS = 4_000
 _KEYS = ("type", "command", "args", "env", "url", "headers")
 """What is taken of a server. Other programs have keys of their own; none of them may allow anything here."""
 
-_SCRIPTS = words(".py .js .mjs .cjs .ts .mts .tsx .sh .bash .rb .pl .php .lua .jar .exs .ps1 .wasm")
+_SCRIPTS = split(".py .js .mjs .cjs .ts .mts .tsx .sh .bash .rb .pl .php .lua .jar .exs .ps1 .wasm")
 
 _TYPES = {"streamable-http": "http", "streamableHttp": "http", "streamable_http": "http"}
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -71,6 +71,7 @@ def read_project(folder: Path) -> ProjectServers:
         tables = _tables(json.loads(data.decode("utf-8-sig")))
         servers = parse_servers({name: _as_ours(table, folder) for name, table in tables.items()})
         programs = _digests(servers, folder)
+        words = tuple(_words(server.name, tables[server.name]) for server in servers)
     except (ValueError, RecursionError) as error:
         return ProjectServers(file, problem=" ".join(str(error).split())[:500])
     if not servers:
@@ -79,7 +80,7 @@ def read_project(folder: Path) -> ProjectServers:
         file,
         digests.of_bytes(b"\0".join([data, *programs])),
         servers,
-        tuple(_words(server.name, tables[server.name]) for server in servers),
+        words,
     )
 
 
@@ -151,8 +152,11 @@ def _programs(server: McpServer, folder: Path) -> Iterator[Path]:
     are data, which a server may change."""
     if not isinstance(server, ProgramServer):
         return
-    yield from _files([shutil.which(server.command, path=environment.search_path()) or server.command], folder)
-    given = list(_files((part for word in server.args for part in (word, word.rpartition("=")[2])), folder))
+    env = dict(server.env)
+    path = env.get("PATH", environment.search_path())
+    yield from _files([shutil.which(server.command, path=path) or server.command], folder)
+    written = [*server.args, *(part for value in env.values() for part in value.split())]
+    given = list(_files((part for word in written for part in (word, word.rpartition("=")[2])), folder))
     first = given[:1] if runs_others(server.command) else []
     yield from [*first, *(path for path in given if path.suffix in _SCRIPTS or os.access(encode(path), os.X_OK))]
 
@@ -164,11 +168,15 @@ def _files(words: Iterable[str], folder: Path) -> Iterator[Path]:
 
 
 def _words(name: str, table: Mapping[str, Any]) -> str:
-    """A server as the file has it; values that look like keys are left out."""
+    """A server as the file has it; values that look like keys are left out.
+
+    Raises:
+        ValueError: it is too long to be looked at.
+    """
     shown = {key: _discreet(table[key]) if key in ("env", "headers") else table[key] for key in _KEYS if key in table}
     text = json.dumps(shown, ensure_ascii=False)
     if len(text) > _WORDS:
-        text = f"{text[: _WORDS // 2]} … {text[-_WORDS // 2 :]}"
+        raise ValueError(f"{name}: says more than can be shown to you ({_WORDS} characters)")
     return f"{name}: {text}"
 
 

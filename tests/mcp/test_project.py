@@ -106,3 +106,22 @@ def test_the_first_file_that_an_interpreter_is_given_is_a_program_whatever_its_n
     before = put(tmp_path, x={"command": "python3", "args": ["-u", "serve"]}).digest
     (tmp_path / "serve").write_text("2")
     assert read_project(tmp_path).digest not in ("", before)
+
+
+def test_a_program_that_is_found_by_the_servers_own_environment_counts_too(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "good").write_text("#!/bin/sh\n")
+    (tmp_path / "bin" / "good").chmod(0o755)
+    (tmp_path / "hook.js").write_text("1")
+    env = {"PATH": f"{tmp_path / 'bin'}:/usr/bin", "NODE_OPTIONS": "--trace --require=./hook.js"}
+    digests = [put(tmp_path, x={"command": "good", "env": env}).digest]
+    for changed in ("bin/good", "hook.js"):
+        (tmp_path / changed).write_text("changed")
+        digests.append(read_project(tmp_path).digest)
+    assert len(set(digests)) == 3
+
+
+def test_what_is_too_long_to_be_looked_at_is_not_offered(tmp_path):
+    found = put(tmp_path, x={"command": "good", "args": ["a" * 3_000, "--evil", "a" * 3_000]})
+    assert found.servers == ()
+    assert "more than can be shown" in found.problem
