@@ -275,6 +275,20 @@ def test_a_thought_level_that_there_is_not_is_refused(make):
         make(thought_level="hard")
 
 
+def test_an_error_holds_no_key_whosever_it_is(make, model, tmp_path, monkeypatch):
+    key = "reserve0123456789abcdef"
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "config.toml").write_text(
+        f'[[fallback_providers]]\nprovider = "backup"\nmodel = "m"\nbase_url = "{model.url}"\napi_key_env = "SPARE"\n'
+    )
+    monkeypatch.setenv("SPARE", key)
+    model.say(fail(404, f"No model for {key}."), fail(404, "No."))
+    error = make().run_conversation("One.")["error"]
+    assert "No model for [key]." in error
+    assert key not in error
+
+
 def test_a_session_that_is_not_there_is_not_made(make, model):
     with pytest.raises(SessionNotFound):
         make(session_id="no-such-session").chat("Hi.")
