@@ -236,7 +236,7 @@ async def test_a_compaction_that_comes_to_nothing_is_told_once(chat, model):
         await typist.sees("Done.")
         typist.type("/compact" + ENTER)
         await typist.sees("the conversation is short")
-        assert typist.shown.count("nothing to leave out") == 1
+        assert "leave out." not in typist.shown
 
 
 async def test_a_damaged_store_is_told_as_a_notice_and_the_chat_goes_on(chat, model, home):
