@@ -83,7 +83,8 @@ async def test_l6_a_call_that_was_cancelled_has_a_result_in_the_next_request(one
     assert await one_editor.prompt(session, "go on") == "end_turn"
     calls = next(one for one in one_model.requests[-1].messages if one.get("tool_calls"))["tool_calls"]
     assert [one["tool_call_id"] for one in results(one_model)] == [one["id"] for one in calls]
-    assert all("ancelled" in one["content"] or "nterrupted" in one["content"] for one in results(one_model))
+    # The listing may have been there before the cancel was.
+    assert "ancelled" in results(one_model)[0]["content"]
 
 
 OVERLOADED = {"message": "Overloaded", "type": "overloaded_error"}
