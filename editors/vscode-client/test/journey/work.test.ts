@@ -38,6 +38,20 @@ const viewLine = (text: string): Locator => page.locator(".view-line", { hasText
 const idle = (): Promise<void> => chat.getByRole("button", { name: "Send", exact: true }).waitFor({ timeout: SLOW });
 const toast = (text: string): Locator => page.locator(".notification-toast", { hasText: text });
 
+/** Opens the light bulb of the next problem; on a busy machine its list may close again before it is whole. */
+async function pressInLightBulb(title: string): Promise<void> {
+  const entry = page.locator(".action-widget").getByText(title);
+  for (let tries = 0; tries < 12 && !(await entry.isVisible()); tries += 1) {
+    await page.keyboard.press("Escape");
+    await viewLine('"a"').click();
+    await page.keyboard.press("F8");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+.");
+    await entry.waitFor({ timeout: 4000 }).catch(() => undefined);
+  }
+  await entry.click({ timeout: SLOW });
+}
+
 test("the selection goes along by its key, and a file is read as it stands in the editor", { timeout: 120_000 }, async () => {
   await openFile(page, "notes.txt");
   await viewLine("first line").click();
@@ -60,11 +74,7 @@ test("the selection goes along by its key, and a file is read as it stands in th
 test("a problem is sent from its light bulb", { timeout: 120_000 }, async () => {
   await openFile(page, "broken.json");
   await page.locator(".squiggly-error").first().waitFor({ timeout: SLOW });
-  await viewLine('"a"').click();
-  await page.keyboard.press("F8");
-  await page.keyboard.press("Escape");
-  await page.keyboard.press("Control+.");
-  await page.locator(".action-widget").getByText("Send to Hermes: Value expected").click({ timeout: SLOW });
+  await pressInLightBulb("Send to Hermes: Value expected");
   await chat.getByRole("button", { name: /^Remove broken\.json:1 Value expected/ }).waitFor({ timeout: SLOW });
   await picture(page, "8-problem");
   await model.say("A value is missing.");
