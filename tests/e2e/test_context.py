@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.fakes.model_server import Call, Say
-from tests.support.editor import open_editor
+from tests.support.editor import choose, open_editor
 
 
 def rows(text):
@@ -19,12 +19,15 @@ def rows(text):
 
 async def test_before_the_first_turn_it_tells_what_will_be_sent(editor, model, project):
     (project / "AGENTS.md").write_text("Use tabs.\n")
+    editor.handlers["session/request_permission"] = choose("allow_always")
+    await editor.prompt(await editor.new_session(project), "The project's guidance may be used.")
+    before = len(model.requests)
     session = await editor.new_session(project)
     assert await editor.prompt(session, "/context") == "end_turn"
     table = rows(editor.text(session))
-    assert model.requests == []
+    assert len(model.requests) == before
     await editor.prompt(session, "hi")
-    body = model.requests[0].body
+    body = model.requests[before].body
     prompt = sum(characters for name, (characters, _) in table.items() if name.startswith("Prompt: "))
     assert prompt == len(body["messages"][0]["content"])
     assert {"Prompt: identity", "Prompt: guidance of the project", "Prompt: environment"} <= table.keys()
@@ -32,6 +35,13 @@ async def test_before_the_first_turn_it_tells_what_will_be_sent(editor, model, p
     assert tools == pytest.approx(len(json.dumps([tool["function"] for tool in body["tools"]])), rel=0.05)
     assert table["**Together**"][0] <= 20_000
     assert "is not known" in editor.text(session)
+
+
+async def test_what_the_person_has_not_agreed_to_is_not_counted(editor, project):
+    (project / "AGENTS.md").write_text("Use tabs.\n")
+    session = await editor.new_session(project)
+    await editor.prompt(session, "/context")
+    assert "Prompt: guidance of the project" not in rows(editor.text(session))
 
 
 async def test_later_it_tells_what_was_said_and_how_full_the_window_is(tmp_path, model, project):
