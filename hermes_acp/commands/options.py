@@ -107,7 +107,7 @@ def restore_options(models: Models, stored: Mapping[str, str], mode: Mode, modes
     if chosen:
         models.admit(model)
     options = Options(
-        mode=next((known for known in modes if known == stored.get("mode")), mode),
+        mode=next((known for known in (stored.get("mode"), mode) if known in modes), modes[0]),
         model=model if models.knows(model) else models.names[0],
         models=(),
         address=address,

@@ -28,7 +28,7 @@ from hermes_acp.mcp.servers import JOIN_SECONDS, Servers
 from hermes_acp.opening import Opening, servers_of
 from hermes_acp.plugins.loading import LOADING
 from hermes_acp.tools.approval import Approvals
-from hermes_acp.tools.safety.confining import modes_of
+from hermes_acp.tools.safety.confining import modes_of, too_wide
 
 
 @dataclass(slots=True)
@@ -114,7 +114,13 @@ class Talk:
     @property
     def modes(self) -> tuple[Mode, ...]:
         """The modes that there are here."""
-        return modes_of(self._config or self.setup.settings.config)
+        return modes_of(self._config or self.setup.settings.config, self._folders)
+
+    @property
+    def _folders(self) -> tuple[Path, ...]:
+        if self.record is None:
+            return (self.setup.cwd or Path.cwd(),)
+        return (Path(self.record.cwd), *map(Path, self.record.roots))
 
     async def _equip(self, conversation: Conversation, config: Config) -> None:
         """Load the plugins and start the MCP servers."""
@@ -186,5 +192,10 @@ class Talk:
 
     def _mode(self, record: SessionRecord, config: Config) -> Mode:
         """The mode that was given, else the session's own, else the configured one."""
-        stored = next((mode for mode in modes_of(config) if mode == record.options.get("mode")), None)
-        return config.approvals.mode if self.setup.mode_given or stored is None else stored
+        stored = next((mode for mode in self.modes if mode == record.options.get("mode")), None)
+        mode = config.approvals.mode if self.setup.mode_given or stored is None else stored
+        if mode in self.modes:
+            return mode
+        if self.setup.mode_given:
+            raise ConfigError(f"approvals.mode: {mode} needs a sandbox, and there is none: {too_wide(self._folders)}")
+        return self.modes[0]

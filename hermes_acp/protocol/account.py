@@ -95,15 +95,19 @@ class Account:
         """
         return config_in(self._current(), cwd)
 
-    def options(self, stored: Mapping[str, str], cwd: Path) -> Options:
+    def options(self, stored: Mapping[str, str], folders: tuple[Path, ...]) -> Options:
         """A session's options: what was stored as far as it still exists, else the configured values.
+
+        Args:
+            stored: what was stored with the session.
+            folders: the session's folders, the one that it works in first.
 
         Raises:
             CredentialsMissing: there is no model to talk to.
             ConfigError: a setting is wrong.
         """
-        config = self.config(cwd)
-        return restore_options(self._present(), stored, config.approvals.mode, modes_of(config))
+        config = self.config(folders[0])
+        return restore_options(self._present(), stored, config.approvals.mode, modes_of(config, folders))
 
     def models(self) -> tuple[tuple[str, ...], str, Callable[[str], Levels]]:
         """The models that may be chosen, the default first, the address where they are, and how much each can be told

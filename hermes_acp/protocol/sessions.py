@@ -80,7 +80,7 @@ class Sessions:
         """
         _check_folders(place)
         await self.account.look()
-        options = self.account.options({}, place.cwd)
+        options = self.account.options({}, (place.cwd, *place.roots))
         roots = tuple(map(str, place.roots))
         record = SessionRecord(str(uuid.uuid4()), str(place.cwd), roots, options=options.values())
         return await self._enter(await self.store.create(record), place, options)
@@ -109,7 +109,7 @@ class Sessions:
         source = await self._stored(session_id, place)
         _check_folders(place)
         await self.account.look()
-        self.account.options(source.options, place.cwd)
+        self.account.options(source.options, (place.cwd, *place.roots))
         if session := self._open.get(source.id):
             await session.store_what_was_shown()
         record = await self.store.fork(source.id, str(uuid.uuid4()), tuple(map(str, place.roots)))
@@ -170,7 +170,7 @@ class Sessions:
 
     async def _reopen(self, record: SessionRecord, place: Place) -> Session:
         await self.account.look()
-        return await self._enter(record, place, self.account.options(record.options, place.cwd))
+        return await self._enter(record, place, self.account.options(record.options, (place.cwd, *place.roots)))
 
     async def _enter(self, record: SessionRecord, place: Place, options: Options) -> Session:
         config = self.account.config(place.cwd)

@@ -79,6 +79,18 @@ async def test_without_a_sandbox_auto_is_not_there(tmp_path, model, project):
             await editor.new_session(project)
 
 
+@pytest.mark.usefixtures("walled")
+async def test_in_a_folder_that_holds_the_whole_home_auto_is_not_there_and_is_ask(tmp_path, model, project):
+    more = {"HERMES_ACP_SANDBOX": "auto", "HERMES_ACP_MODE": "auto", "HOME": str(project)}
+    async with open_editor(tmp_path / "home", model.url, **more) as editor:
+        await editor.initialize()
+        answer = await editor.request("session/new", {"cwd": str(project), "mcpServers": []})
+        assert answer["modes"]["currentModeId"] == "ask"
+        assert "auto" not in [mode["id"] for mode in answer["modes"]["availableModes"]]
+        with pytest.raises(AgentError):
+            await editor.request("session/set_mode", {"sessionId": answer["sessionId"], "modeId": "auto"})
+
+
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGHUP, None], ids=["kill", "hangup", "end of input"])
 async def test_nothing_is_left_of_a_sandboxed_command_when_the_agent_ends(walled, model, project, end):
     seconds = f"7{os.getpid()}"

@@ -44,8 +44,8 @@ def why_none(config: SandboxConfig) -> str:
     return found if isinstance(found, str) else ""
 
 
-def modes_of(config: Config) -> tuple[Mode, ...]:
-    """The modes that a session with these settings can have: `auto` only with a sandbox.
+def modes_of(config: Config, roots: tuple[Path, ...]) -> tuple[Mode, ...]:
+    """The modes that a session with these settings and folders can have: `auto` only with a sandbox.
 
     Raises:
         ConfigError: the settings ask for what needs a sandbox, and there is none.
@@ -55,16 +55,24 @@ def modes_of(config: Config) -> tuple[Mode, ...]:
         raise ConfigError(f"approvals.mode: auto needs a sandbox, and there is none: {missing}")
     if missing and config.agent.on_ask == "allow-in-sandbox":
         raise ConfigError(f"agent.on_ask: allow-in-sandbox needs a sandbox, and there is none: {missing}")
-    return tuple(mode for mode in MODES if mode != "auto" or not missing)
+    return tuple(mode for mode in MODES if mode != "auto" or not (missing or too_wide(roots)))
 
 
 def sandbox_for(config: SandboxConfig, roots: tuple[Path, ...]) -> Sandbox | str:
     """The sandbox of a session with these folders, or why there is none."""
     found = probing.find()
-    if reason := why_none(config) or _too_wide(roots):
+    if reason := why_none(config) or too_wide(roots):
         return reason
     assert not isinstance(found, str)
     return Sandbox(found, tuple(hidden_places()), config.network, config.keep)
+
+
+def too_wide(roots: tuple[Path, ...]) -> str:
+    """Why a session with these folders can have no sandbox, "" when it can."""
+    home = paths.real(Path(os.path.expanduser("~")))
+    if any(paths.inside(home, [paths.real(root)]) for root in roots):
+        return "the session's folders hold your whole home folder"
+    return next(filter(None, (repository.unguarded(paths.real(root)) for root in roots)), "")
 
 
 def hidden_places() -> Iterator[Path]:
@@ -86,10 +94,3 @@ def _entries(folder: Path) -> list[Path]:
 def _full(folder: Path) -> list[bytes]:
     raw = paths.encode(folder)
     return [os.path.join(raw, name) for name in os.listdir(raw)]
-
-
-def _too_wide(roots: tuple[Path, ...]) -> str:
-    home = paths.real(Path(os.path.expanduser("~")))
-    if any(paths.inside(home, [paths.real(root)]) for root in roots):
-        return "the session's folders hold your whole home folder"
-    return next(filter(None, (repository.unguarded(paths.real(root)) for root in roots)), "")

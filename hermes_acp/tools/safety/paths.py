@@ -53,7 +53,24 @@ _SECRET_PLACES = (
 _OWN: set[Path] = set()
 _HARMLESS_NAMES = frozenset({".env.example", ".env.sample", ".env.template"})
 _STEERING_FOLDERS = frozenset({".git", ".hg", ".svn", ".vscode", ".idea", ".husky", ".devcontainer"})
-_STEERING_NAMES = frozenset({".hermes-acp.toml", ".mcp.json", ".envrc", ".gitmodules"})
+_OF_PROJECTS = frozenset({".hermes-acp.toml", ".mcp.json", ".envrc", ".gitmodules", ".gitconfig"})
+_OF_BASH = frozenset({".profile", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases"})
+_OF_SHELLS = frozenset({".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc"})
+_OF_DESKTOPS = frozenset({".xprofile", ".xinitrc", ".xsession", ".xsessionrc"})
+_OF_PROGRAMS = frozenset({".tmux.conf", ".vimrc", ".exrc", ".pythonrc", ".inputrc"})
+_STEERING_NAMES = _OF_PROJECTS | _OF_BASH | _OF_SHELLS | _OF_DESKTOPS | _OF_PROGRAMS
+_STEERING_PLACES = (
+    (".config", "autostart"),
+    (".config", "environment.d"),
+    (".config", "fish"),
+    (".config", "git"),
+    (".config", "nvim"),
+    (".config", "systemd"),
+    (".local", "bin"),
+    (".local", "share", "applications"),
+    ("library", "launchagents"),
+)
+"""Folders of a home whose files are started with the session, with a shell or as programs."""
 
 
 def is_inside(path: Path, roots: Iterable[Path]) -> bool:
@@ -91,5 +108,7 @@ def _holds(parts: tuple[str, ...], place: tuple[str, ...]) -> bool:
 def steers_tools(path: Path) -> bool:
     """Whether writing there changes what other programs run: folders of version control, of editors and of hooks, and
     files that shells and agents start something by."""
-    parts = {part.casefold() for part in path.parts}
-    return bool(parts & _STEERING_FOLDERS) or path.name.casefold() in _STEERING_NAMES
+    parts = tuple(part.casefold() for part in path.parts)
+    if not _STEERING_FOLDERS.isdisjoint(parts) or path.name.casefold() in _STEERING_NAMES:
+        return True
+    return any(_holds(parts, place) for place in _STEERING_PLACES)
