@@ -478,6 +478,17 @@ def test_every_key_that_there_is_for_a_model_is_known_as_one_whether_or_not_it_i
     assert confidential.is_kept(f"secret-of-{name.lower()}")
 
 
+def test_another_provider_takes_nothing_from_the_one_that_it_replaces(home):
+    file = '[model]\nprovider = "custom"\nname = "mine"\nbase_url = "http://127.0.0.1:9/v1"\nvision = false\n'
+    (home / "config.toml").write_text(file)
+    model = load(home, {"model.provider": "openai"}).config.model
+    assert (model.provider, model.name, model.base_url) == ("openai", "", "")
+    model = load(home, {"model.provider": "custom"}).config.model
+    assert (model.name, model.base_url) == ("mine", "http://127.0.0.1:9/v1")
+    model = load(home, {"model.name": "other"}).config.model
+    assert (model.name, model.base_url) == ("other", "http://127.0.0.1:9/v1")
+
+
 # Changing the file
 
 

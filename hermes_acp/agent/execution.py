@@ -283,13 +283,13 @@ def _failure(call: ToolCall, error: Exception) -> ToolResult:
 
 
 def _refusal_text(answer: Answer) -> str:
-    comment = f" {answer.comment}" if answer.comment else ""
     match answer.decision:
         case "allow_once" | "allow_always":
             return ""
         case "cancelled":
             raise TurnCancelled(CANCELLED)
         case "unavailable":
-            return f"Permission could not be asked for, so nothing was done.{comment}"
+            return f"Permission could not be asked for, so nothing was done. {answer.comment}".strip()
         case _:
-            return f"The user rejected this.{comment} It was not done; do not try it another way unless asked to."
+            said = f' They said: "{answer.comment}".' if answer.comment else ""
+            return f"The user rejected this.{said} It was not done; do not try it another way unless asked to."

@@ -22,6 +22,7 @@ from hermes_acp.mcp.servers import Servers
 from hermes_acp.text import visible
 
 _AT_ONCE = 50
+_UNASKED = "Not used, since nobody could be asked whether it may be"
 """So many things are asked about in one question, each by its name."""
 
 
@@ -112,6 +113,9 @@ async def _ask(trust: Trust, matter: _Matter, host: Host) -> list[Notice]:
         return [Notice("warning", "Your answer about the project's files was not kept", reason)]
     if answer.decision == "cancelled":
         raise TurnCancelled("The user ended the turn.")
+    if answer.decision == "unavailable":
+        names = ", ".join(visible(str(one.path)) for one in undecided)
+        return [Notice("warning", _UNASKED, f"{names}. `hermes-acp-agent trust add PATH` agrees to it.")]
     return []
 
 

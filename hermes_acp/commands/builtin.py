@@ -244,10 +244,10 @@ async def _permissions(session: Session, argument: str) -> str:
     approvals = session.conversation.approvals
     if argument == "forget":
         approvals.forget()
-        return "Every answer that held for this session is forgotten."
+        return "Every answer that held for this session is forgotten. Rules stay."
     granted = [f"- {each}" for each in approvals.granted()] or ["- nothing"]
     rules = [f"- {rule.text}" for rule in approvals.rules] or ["- none"]
-    lines = ["Allowed for this session (`/permissions forget` takes it back):", "", *granted, ""]
+    lines = ["Allowed for this session (`/permissions forget` takes it back, but no rule):", "", *granted, ""]
     return "\n".join([*lines, "Rules (in your `config.toml` and the project's `.hermes-acp.toml`):", "", *rules])
 
 

@@ -20,6 +20,9 @@ from hermes_acp.settings.sources import LEVELS, checked, from_environment
 
 PROJECT_FILE = ".hermes-acp.toml"
 
+_OF_ONE_PROVIDER = {"model.name", "model.base_url", "model.api_mode", "model.api_key_env", "model.context_window"}
+"""What is said of a model at one provider and of no other."""
+
 
 @dataclass(frozen=True, slots=True)
 class LogConfig:
@@ -66,9 +69,9 @@ def load_settings(
     source = str(home.config_file)
     variables = from_environment(environ)
     values = read_values(data, source)
-    values |= checked(variables, lambda option: option.variable)
-    values |= checked(overrides, lambda option: option.flag or option.key)
-    values |= given or {}
+    values = _over(values, checked(variables, lambda option: option.variable))
+    values = _over(values, checked(overrides, lambda option: option.flag or option.key))
+    values = _over(values, given or {})
     stored = read_stored(home.credentials_file)
     warnings = (stored.warning,) if stored.warning else ()
     log = _log_config({**variables, **overrides})
@@ -96,6 +99,13 @@ def config_in(settings: Settings, cwd: Path) -> Config:
     """
     path = cwd / PROJECT_FILE
     return tighten(settings.config, read_toml(path), str(path))
+
+
+def _over(values: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
+    """The values with those of a nearer source. Another provider takes nothing from the one that it replaces."""
+    before, now = values.get("model.provider"), nearer.get("model.provider")
+    kept = {key: value for key, value in values.items() if key not in _OF_ONE_PROVIDER} if before and now else values
+    return {**(values if before == now else kept), **nearer}
 
 
 def _known_keys(config: Config, keys: Keys) -> Iterator[str]:

@@ -28,8 +28,17 @@ class Paper(io.StringIO):
 
     encoding = "utf-8"
 
+    def __init__(self):
+        super().__init__()
+        self._nowhere = os.open(os.devnull, os.O_WRONLY)
+
     def fileno(self):
-        return os.open(os.devnull, os.O_WRONLY)
+        return self._nowhere
+
+    def close(self):
+        if not self.closed:
+            os.close(self._nowhere)
+        super().close()
 
 
 class Typist:

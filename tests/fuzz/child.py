@@ -176,9 +176,10 @@ class Child:
     def _next(self) -> bytes:
         assert self.process.stdout is not None
         self.reading.wait()
-        ready = False
-        while not (ready or self._left):
-            ready = bool(select.select([self.process.stdout], [], [], 0.02)[0])
+        output = select.poll()
+        output.register(self.process.stdout, select.POLLIN)
+        while not (output.poll(20) or self._left):
+            continue
         if not self._left:
             return self.process.stdout.read(65536) or b""
         self.process.stdout.close()
