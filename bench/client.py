@@ -76,6 +76,7 @@ class Agent:
             "HERMES_ACP_MODEL": "bench",
             "HERMES_ACP_BASE_URL": f"{model.url}/v1",
             "HERMES_ACP_API_KEY": "bench",
+            "HERMES_ACP_SANDBOX": "never",
             "BENCH_TAG": tag,
             **more,
         }
