@@ -2,26 +2,22 @@
 
 import asyncio
 import os
-import shutil
 import signal
 import time
 
 import pytest
 
-from hermes_acp.local.sandbox import probing
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, choose, open_editor
 from tests.support.processes import until
+from tests.support.walls import working_sandbox
 
 HARD_TO_END = "trap '' TERM HUP; (setsid env -i sleep {0} >/dev/null 2>&1 &) ; (env -i sleep {0} &) ; sleep {0}"
 
 
 @pytest.fixture
 async def walled(tmp_path, model):
-    found = probing.find()
-    if isinstance(found, str) and shutil.which(probing.PROGRAM) is None:
-        pytest.skip(f"the sandbox is not tested: {found}")
-    assert not isinstance(found, str), found
+    working_sandbox()
     async with open_editor(tmp_path / "home", model.url, HERMES_ACP_SANDBOX="auto") as editor:
         await editor.initialize()
         yield editor

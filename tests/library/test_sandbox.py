@@ -1,22 +1,18 @@
 """A program where nobody is present, with a sandbox and without."""
 
 import os
-import shutil
 
 import pytest
 
 from hermes_acp.errors import ConfigError
-from hermes_acp.local.sandbox import probing
 from tests.fakes.model_server import Call, Say
+from tests.support.walls import working_sandbox
 
 
 @pytest.fixture
 def walled(project, monkeypatch):
     """The folder of a program whose commands run in a sandbox."""
-    found = probing.find()
-    if isinstance(found, str) and shutil.which(probing.PROGRAM) is None:
-        pytest.skip(f"the sandbox is not tested: {found}")
-    assert not isinstance(found, str), found
+    working_sandbox()
     monkeypatch.setenv("HERMES_ACP_SANDBOX", "auto")
     monkeypatch.setenv("HOME", str(project.parent))
     return project

@@ -2,16 +2,15 @@
 nowhere."""
 
 import os
-import shutil
 import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from hermes_acp.local.sandbox import probing
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, open_editor
+from tests.support.walls import working_sandbox
 
 pytestmark = pytest.mark.slow
 
@@ -104,10 +103,7 @@ def standing(folder):
 
 
 async def test_in_auto_nothing_is_lost_and_nothing_gets_out_unasked(tmp_path, model, project):
-    found = probing.find()
-    if isinstance(found, str) and shutil.which(probing.PROGRAM) is None:
-        pytest.skip(f"the sandbox is not tested: {found}")
-    assert not isinstance(found, str), found
+    working_sandbox()
     with tempfile.TemporaryDirectory(dir=OUTSIDE) as outside:
         lay(project, Path(outside))
         before = standing(project / ".git")

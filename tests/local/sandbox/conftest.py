@@ -1,22 +1,16 @@
 """A session's workspace behind real walls. Where bubblewrap is installed it has to work: then nothing is skipped."""
 
-import shutil
-
 import pytest
 
-from hermes_acp.local.sandbox import probing
 from hermes_acp.local.sandbox.walls import Sandbox
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.workspace import Access, Command
+from tests.support.walls import working_sandbox
 
 
 @pytest.fixture
 def wrapper():
-    found = probing.find()
-    if isinstance(found, str) and shutil.which(probing.PROGRAM) is None:
-        pytest.skip(f"the sandbox is not tested: {found}")
-    assert not isinstance(found, str), found
-    return found
+    return working_sandbox()
 
 
 @pytest.fixture

@@ -221,7 +221,7 @@ describe("the page", () => {
 
   test("an empty conversation says what to do, until something is said", async () => {
     stage.sources = { ...stage.sources, about: () => ({ protocolVersion: 1 }) };
-    stage.store.open("t", "/work/shop", "");
+    stage.store.open("t", "/home/me/shop", "");
     await stage.show();
     await stage.page.getByRole("heading", { name: "The agent in shop" }).waitFor();
     stage.store.change("t", (state) => beginTurn(state, { text: "Hello.", pictures: [], links: [] }));
