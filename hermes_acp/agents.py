@@ -14,7 +14,7 @@ from hermes_acp.agent.engines import context_engine
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.providers.base import Provider
-from hermes_acp.agent.providers.retry import Backoff
+from hermes_acp.agent.providers.retry import USUAL, Backoff
 from hermes_acp.agent.tools import load
 from hermes_acp.config import Config, SideTask
 from hermes_acp.connections import Connections
@@ -74,4 +74,4 @@ class Agents:
         """The chain of a side task. A title is worth one attempt of each model."""
         first, *others = endpoints
         choices = [Choice(first.model, first), *distinct(first, others)]
-        return self.connections.chain(choices, Backoff(attempts=1) if task == "title" else None)
+        return self.connections.chain(choices, Backoff(attempts=1) if task == "title" else USUAL)

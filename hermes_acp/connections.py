@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hermes_acp.agent.model_table import known_model
 from hermes_acp.agent.providers.apis import api_of
@@ -12,13 +12,12 @@ from hermes_acp.agent.providers.base import Provider
 from hermes_acp.agent.providers.continued import Continued
 from hermes_acp.agent.providers.cooldown import Cooldown
 from hermes_acp.agent.providers.described import Describe
-from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.fallback import Fallback, Link
 from hermes_acp.agent.providers.keychain import Keychain, ReadKey
 from hermes_acp.agent.providers.priced import Priced
 from hermes_acp.agent.providers.refreshing import Refreshing
 from hermes_acp.agent.providers.remote_model import RemoteModel
-from hermes_acp.agent.providers.retry import Backoff, Retrying
+from hermes_acp.agent.providers.retry import USUAL, Backoff, Retrying
 from hermes_acp.agent.thought_levels import Levels, levels_of, unknown_levels
 from hermes_acp.config import AgentConfig
 from hermes_acp.local import confidential
@@ -39,12 +38,12 @@ class Connections:
     _keychains: dict[tuple[str, str], Keychain] = field(default_factory=dict)
     _rests: dict[tuple[str, str], Cooldown] = field(default_factory=dict)
 
-    def chain(self, choices: Sequence[Choice], backoff: Backoff | None = None) -> Provider:
+    def chain(self, choices: Sequence[Choice], backoff: Backoff = USUAL) -> Provider:
         """The provider that asks the first of these models, and the others in its place, in order.
 
         Args:
             choices: the models.
-            backoff: how each is asked again after a failure; None: as for a conversation.
+            backoff: how each is asked again after a failure.
 
         Raises:
             ConfigError: an API mode is not supported.
@@ -70,7 +69,7 @@ class Connections:
         for client in self._clients.values():
             await client.aclose()
 
-    def _provider(self, endpoint: ModelEndpoint, backoff: Backoff | None) -> Provider:
+    def _provider(self, endpoint: ModelEndpoint, backoff: Backoff) -> Provider:
         if endpoint.api_mode == DEMO:
             from hermes_acp.agent.providers.demo import Demo
 
@@ -84,15 +83,7 @@ class Connections:
 
     def _connect(self, place: ModelEndpoint) -> Refreshing:
         api, describe = api_of(place.api_mode), self.describe
-        endpoint = Endpoint(
-            place.provider,
-            place.model,
-            place.base_url,
-            stall_timeout=self.config.stall_timeout,
-            sees_images=place.sees_images,
-            api_version=place.anthropic_version,
-            max_output=place.max_output,
-        )
+        endpoint = replace(place, stall_timeout=self.config.stall_timeout)
         return Refreshing(endpoint, self._keychain(place), lambda keyed: RemoteModel(keyed, api, describe))
 
     def _keychain(self, place: ModelEndpoint) -> Keychain:

@@ -365,13 +365,13 @@ def test_the_name_of_a_model_chooses_among_keys():
 
 def test_a_local_server_needs_no_key():
     found = endpoint({"provider": "ollama", "name": "qwen"}, ALL_KEYS)
-    assert found == ModelEndpoint("ollama", "qwen", "http://127.0.0.1:11434/v1", "chat_completions")
+    assert found == ModelEndpoint("ollama", "qwen", "http://127.0.0.1:11434/v1", api_mode="chat_completions")
     assert endpoint({"base_url": "http://127.0.0.1:1234/v1", "name": "m"}).provider == "lmstudio"
     assert endpoint({"base_url": "http://127.0.0.1:9/v1", "name": "m"}).provider == "custom"
 
 
 def test_the_demo_is_there_when_it_is_named():
-    assert endpoint({"provider": "demo"}, ALL_KEYS) == ModelEndpoint("demo", "demo", "", "demo")
+    assert endpoint({"provider": "demo"}, ALL_KEYS) == ModelEndpoint("demo", "demo", "", api_mode="demo")
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from hermes_acp.agent.providers.keychain import ReadKey
+from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.config import ModelConfig
 from hermes_acp.errors import ConfigError, CredentialsMissing
 from hermes_acp.settings.credentials import origin, read_stored
@@ -18,35 +19,29 @@ from hermes_acp.settings.key_command import key_of_command
 from hermes_acp.settings.keyrings import WHERE, begin_reading
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, api_mode_of, provider_at
 
+if TYPE_CHECKING:
+    from hermes_acp.agent.providers.keychain import ReadKey
+
 SETUP_HINT = "run `hermes-acp-agent setup`"
 _NAME_IT = "say which (--model NAME, HERMES_ACP_MODEL, or `hermes-acp-agent setup`)"
 ANY_KEY = "HERMES_ACP_API_KEY"
 """The key for whatever endpoint is configured."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelEndpoint:
-    """Where a model is asked.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEndpoint(Endpoint):
+    """Where a model is asked, and what only the settings know of it.
 
-    `api_mode` is one of `hermes_acp.config.API_MODES`, or "demo". `api_key` is "" for servers that want
-    none; `key_source` says where it was found, `in_keyring` that it is still to be read there, `in_command` that a
-    command is still to be asked. `read_key` reads it anew, wherever it is by then; None where there is none to read.
-    `context_window` is in tokens, 0 when nobody said. `sees_images`: whether pictures are sent; a server that
-    refuses them is believed. `anthropic_version` is the version to ask a Messages API for, "" for the usual one;
-    `max_output` the tokens that its answers may have, 0 when nobody said.
+    `api_mode` is one of `hermes_acp.config.API_MODES`, or "demo". `key_source` says where the key was found,
+    `in_keyring` that it is still to be read there, `in_command` that a command is still to be asked. `read_key` reads
+    it anew, wherever it is by then; None where there is none to read. `context_window` is in tokens, 0 when nobody
+    said.
     """
 
-    provider: str
-    model: str
-    base_url: str
     api_mode: str
-    api_key: str = field(default="", repr=False)
+    context_window: int = 0
     key_source: str = ""
     in_keyring: bool = False
-    context_window: int = 0
-    sees_images: bool = True
-    anthropic_version: str = ""
-    max_output: int = 0
     in_command: bool = False
     read_key: ReadKey | None = field(default=None, repr=False, compare=False)
 
@@ -122,7 +117,7 @@ def resolve(config: ModelConfig, keys: Keys) -> ModelEndpoint:
         ConfigError: what is configured cannot be completed.
     """
     if config.provider == DEMO:
-        return ModelEndpoint(DEMO, config.name or DEMO, "", DEMO, context_window=config.context_window)
+        return ModelEndpoint(DEMO, config.name or DEMO, "", api_mode=DEMO, context_window=config.context_window)
     if config.provider or config.base_url:
         config = completed(config)
         return _endpoint(config, keys, _configured_key(config, keys))

@@ -69,7 +69,7 @@ class FoundServer:
             self.server.provider,
             model.name,
             self.server.base_url,
-            "chat_completions",
+            api_mode="chat_completions",
             context_window=model.window,
             sees_images=model.sees_images,
         )

@@ -58,7 +58,9 @@ async def chained(*links: tuple[str, Endpoint], backoff: Backoff = QUICK) -> Asy
     """Models of these modes and places, each asked when the one before it cannot answer."""
     async with AsyncExitStack() as stack:
         models = [await stack.enter_async_context(connected(mode, place, backoff)) for mode, place in links]
-        yield Fallback([Link(place.name, model, Cooldown()) for (_, place), model in zip(links, models, strict=True)])
+        yield Fallback(
+            [Link(place.provider, model, Cooldown()) for (_, place), model in zip(links, models, strict=True)]
+        )
 
 
 @dataclass(slots=True)

@@ -112,7 +112,7 @@ async def test_a_reserve_on_llmock_and_its_verdict(llmock, stack, tmp_path, mode
     )
     script_llmock(llmock, [Status(500)] * 3)
     script_llmock(llmock, [Say(calls=[READ_A]), Say("Here I am.")], "reserve")
-    places = (place_on(llmock, mode), place_on(llmock, mode, name="reserve", model="reserve"))
+    places = (place_on(llmock, mode), place_on(llmock, mode, provider="reserve", model="reserve"))
     await assert_went_as(talk, await held(stack, tmp_path, talk, mode, *places))
     assert len(llmock.requests) == 5
     assert_clean(llmock)

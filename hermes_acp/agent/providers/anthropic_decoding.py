@@ -161,7 +161,7 @@ class MessagesDecoder:
 
     def _opaque(self) -> Opaque | None:
         layout = self._blocks.layout
-        return Opaque(self._endpoint.name, self._endpoint.model, {BLOCKS: layout}) if layout else None
+        return Opaque(self._endpoint.provider, self._endpoint.model, {BLOCKS: layout}) if layout else None
 
 
 def _part(holder: Mapping[str, Any], name: str) -> Mapping[str, Any]:

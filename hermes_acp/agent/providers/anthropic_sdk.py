@@ -77,7 +77,7 @@ def _address_hint(endpoint: Endpoint) -> str:
 def _headers(endpoint: Endpoint) -> dict[str, str | anthropic.Omit]:
     """Headers of our own, over those that the SDK would add. Servers of others look for the key in either place."""
     key = endpoint.api_key or "none"
-    version = {"anthropic-version": endpoint.api_version} if endpoint.api_version else {}
+    version = {"anthropic-version": endpoint.anthropic_version} if endpoint.anthropic_version else {}
     if endpoint.host == _ANTHROPIC:
         return {"Authorization": anthropic.Omit(), "X-Api-Key": key, **version}
     ours = {"Authorization": f"Bearer {key}", "X-Api-Key": key, "anthropic-version": COMMON_VERSION, **version}

@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, replace
 
-from hermes_acp.agent.providers.base import Delta, Provider, Request
+from hermes_acp.agent.providers.base import Delta, Layer, Request
 from hermes_acp.agent.thought_levels import DEFAULT, Levels, fitted, in_request, read_level
 
 
-@dataclass(frozen=True, slots=True)
-class Attuned:
+@dataclass(slots=True)
+class Attuned(Layer):
     """Asks a reserve to think as much as the conversation's own model is to, as near as its `levels` allow."""
 
-    provider: Provider
     levels: Levels
-
-    @property
-    def name(self) -> str:
-        return self.provider.name
-
-    @property
-    def model(self) -> str:
-        return self.provider.model
 
     def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """The reply to a request; see `Provider`."""

@@ -96,6 +96,21 @@ class Provider(Protocol):
 
 
 @dataclass(slots=True)
+class Layer:
+    """What a provider around another one begins with: that one, whose name and model it has."""
+
+    provider: Provider
+
+    @property
+    def name(self) -> str:
+        return self.provider.name
+
+    @property
+    def model(self) -> str:
+        return self.provider.model
+
+
+@dataclass(slots=True)
 class ReplyIds:
     """The ids of one attempt at a reply: one for the answer, one for the thought, one for each call."""
 

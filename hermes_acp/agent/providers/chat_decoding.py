@@ -156,7 +156,7 @@ class ChatDecoder:
 
     def _opaque(self) -> Opaque | None:
         data = self._thoughts.data
-        return Opaque(self._endpoint.name, self._endpoint.model, data) if data else None
+        return Opaque(self._endpoint.provider, self._endpoint.model, data) if data else None
 
 
 def chat_usage(usage: Mapping[str, Any]) -> Usage:

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from hermes_acp.agent.providers.base import Delta, Provider, Reply, Request, Usage
+from hermes_acp.agent.providers.base import Delta, Layer, Reply, Request, Usage
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import TextDelta
 from hermes_acp.messages import AssistantMessage, user
@@ -30,7 +30,8 @@ class _Part:
         return bool(self.message_id)
 
 
-class Continued:
+@dataclass(slots=True)
+class Continued(Layer):
     """Continues once what `provider` cut at the output limit ("length").
 
     An answer of text is continued by a second request that carries the first part and asks for the rest;
@@ -38,17 +39,6 @@ class Continued:
     calls every call gets a `problem`, so that none runs. It goes around retries: a second part that fails
     before its first word leaves the first part, with "length".
     """
-
-    def __init__(self, provider: Provider) -> None:
-        self._provider = provider
-
-    @property
-    def name(self) -> str:
-        return self._provider.name
-
-    @property
-    def model(self) -> str:
-        return self._provider.model
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """The reply to a request; see `Provider`."""
@@ -78,7 +68,7 @@ class Continued:
 
     async def _part(self, request: Request, part: _Part) -> AsyncGenerator[Delta, None]:
         """The deltas of one request without its reply, which is kept in `part`."""
-        async with aclosing(self._provider.stream(request)) as deltas:
+        async with aclosing(self.provider.stream(request)) as deltas:
             async for delta in deltas:
                 if isinstance(delta, Reply):
                     part.reply = delta

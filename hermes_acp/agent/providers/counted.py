@@ -6,25 +6,16 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from hermes_acp.agent.providers.base import Delta, Provider, Reply, Request, Usage
+from hermes_acp.agent.providers.base import Delta, Layer, Reply, Request, Usage
 
 
 @dataclass(slots=True)
-class Counted:
+class Counted(Layer):
     """Passes on what `provider` says. `calls` are the requests so far, `usage` sums the tokens of their replies:
     also of a turn that has no result, because it failed or was interrupted."""
 
-    provider: Provider
     calls: int = 0
     usage: Usage = field(default_factory=Usage)
-
-    @property
-    def name(self) -> str:
-        return self.provider.name
-
-    @property
-    def model(self) -> str:
-        return self.provider.model
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """The reply to a request; see `Provider`."""

@@ -26,6 +26,6 @@ def replayed(opaque: Opaque | None, endpoint: Endpoint) -> Mapping[str, Any]:
 
     Its keys are the API's own, so that what another API of the same endpoint gave is told by them.
     """
-    if opaque is None or (opaque.provider, opaque.model) != (endpoint.name, endpoint.model):
+    if opaque is None or (opaque.provider, opaque.model) != (endpoint.provider, endpoint.model):
         return {}
     return opaque.data if isinstance(opaque.data, Mapping) else {}

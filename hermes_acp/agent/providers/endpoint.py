@@ -10,19 +10,19 @@ from urllib.parse import SplitResult, urlsplit
 class Endpoint:
     """A model behind an address.
 
-    `name` is the provider's name as the person knows it. `api_key` may be empty (local servers); it is
-    never shown. `stall_timeout`: seconds that an answer may make no progress. `sees_images`: whether
-    pictures are sent, or only named. `api_version` is the version of the API to ask for, "" for the usual one;
-    `max_output`: the tokens that an answer may have, 0 for what the model's name tells.
+    `provider` is its name as the person knows it. `api_key` is "" for servers that want none; it is never shown.
+    `stall_timeout`: seconds that an answer may make no progress. `sees_images`: whether pictures are sent, or only
+    named; a server that refuses them is believed. `anthropic_version` is the version to ask a Messages API for, ""
+    for the usual one; `max_output`: the tokens that an answer may have, 0 for what the model's name tells.
     """
 
-    name: str
+    provider: str
     model: str
     base_url: str
     api_key: str = field(default="", repr=False)
     stall_timeout: float = 120.0
     sees_images: bool = True
-    api_version: str = ""
+    anthropic_version: str = ""
     max_output: int = 0
 
     @property

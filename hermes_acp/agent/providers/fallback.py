@@ -41,15 +41,8 @@ class Fallback:
     """
 
     def __init__(self, links: Sequence[Link]) -> None:
-        self._links = tuple(links)
-
-    @property
-    def name(self) -> str:
-        return self._links[0].provider.name
-
-    @property
-    def model(self) -> str:
-        return self._links[0].provider.model
+        first, *_ = self._links = tuple(links)
+        self.name, self.model = first.provider.name, first.provider.model
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """The reply to a request; see `Provider`."""

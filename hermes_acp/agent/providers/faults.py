@@ -48,15 +48,15 @@ class Faults:
     def malformed(self, data: str) -> ProviderError:
         """The error for data that means nothing."""
         found = masked(data[:MAX_READ], self.endpoint.api_key)[:200]
-        return ProviderError(f"{self.endpoint.name} sent what is no {self.expected}: {found}", kind="malformed")
+        return ProviderError(f"{self.endpoint.provider} sent what is no {self.expected}: {found}", kind="malformed")
 
     def told(self, body: Any) -> ProviderError:
         """The error that the answer itself tells."""
-        return provider_error(failure_of(body), self.endpoint.name, self.endpoint.api_key)
+        return provider_error(failure_of(body), self.endpoint.provider, self.endpoint.api_key)
 
     def incomplete(self) -> ProviderError:
         """The error for a stream that ended before its terminal event."""
-        return ProviderError(f"{self.endpoint.name}: the answer ended before it was complete.", kind="incomplete")
+        return ProviderError(f"{self.endpoint.provider}: the answer ended before it was complete.", kind="incomplete")
 
 
 def _may_be_deep(data: str) -> bool:

@@ -7,23 +7,14 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from hermes_acp.agent.model_table import Prices
-from hermes_acp.agent.providers.base import Delta, Provider, Reply, Request
+from hermes_acp.agent.providers.base import Delta, Layer, Reply, Request
 
 
-@dataclass(frozen=True, slots=True)
-class Priced:
+@dataclass(slots=True)
+class Priced(Layer):
     """Passes on what `provider` says; its replies cost what their tokens do by `prices`."""
 
-    provider: Provider
     prices: Prices
-
-    @property
-    def name(self) -> str:
-        return self.provider.name
-
-    @property
-    def model(self) -> str:
-        return self.provider.model
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """The reply to a request; see `Provider`."""

@@ -47,18 +47,11 @@ class Refreshing:
     """
 
     def __init__(self, endpoint: Endpoint, keychain: Keychain, connect: Callable[[Endpoint], Client]) -> None:
+        self.name, self.model = endpoint.provider, endpoint.model
         self._endpoint = endpoint
         self._keychain = keychain
         self._connect = connect
         self._held: _Held | None = None
-
-    @property
-    def name(self) -> str:
-        return self._endpoint.name
-
-    @property
-    def model(self) -> str:
-        return self._endpoint.model
 
     async def warm(self) -> None:
         """As the client's own `warm`; a key that is still to be read is left to the first request."""

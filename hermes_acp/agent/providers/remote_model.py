@@ -32,6 +32,7 @@ class RemoteModel(Generic[DialectT, ClientT]):
     """
 
     def __init__(self, endpoint: Endpoint, api: Api[DialectT, ClientT], describe: Describe | None = None) -> None:
+        self.name, self.model = endpoint.provider, endpoint.model
         self._endpoint = endpoint
         self._api = api
         self._dialect = api.dialect
@@ -39,14 +40,6 @@ class RemoteModel(Generic[DialectT, ClientT]):
         self._describe = describe
         self._client: ClientT | None = None
         self._warming = asyncio.Lock()
-
-    @property
-    def name(self) -> str:
-        return self._endpoint.name
-
-    @property
-    def model(self) -> str:
-        return self._endpoint.model
 
     async def warm(self) -> None:
         """Import the SDK and build its client, in a thread.

@@ -49,7 +49,7 @@ def kept_layout(entries: Sequence[Entry], endpoint: Endpoint) -> Opaque | None:
         data = {"output": json.loads(mend(json.dumps(entries, ensure_ascii=False, allow_nan=False)))}
     except (ValueError, RecursionError):
         return None
-    return Opaque(endpoint.name, endpoint.model, data)
+    return Opaque(endpoint.provider, endpoint.model, data)
 
 
 def is_whole(reasoning: Entry) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass
 
-from hermes_acp.agent.providers.base import Delta, Provider, Request
+from hermes_acp.agent.providers.base import Delta, Layer, Request
 from hermes_acp.agent.providers.shown import Shown
 from hermes_acp.errors import RETRYABLE, ProviderError
 from hermes_acp.events import Notice, StatusChanged
@@ -37,29 +37,19 @@ class Backoff:
         return min(self.first * 2.0 ** (failures - 1) * self.jitter(), self.longest)
 
 
-class Retrying:
+USUAL = Backoff()
+"""How the model of a conversation is asked again."""
+
+
+@dataclass(slots=True)
+class Retrying(Layer):
     """Asks `provider` again after a failure that may pass, unless some of the answer was already shown.
 
     Drafted calls of a broken attempt are closed as failed, whether or not another attempt follows.
     """
 
-    def __init__(
-        self,
-        provider: Provider,
-        backoff: Backoff | None = None,
-        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
-    ) -> None:
-        self._provider = provider
-        self._backoff = backoff or Backoff()
-        self._sleep = sleep
-
-    @property
-    def name(self) -> str:
-        return self._provider.name
-
-    @property
-    def model(self) -> str:
-        return self._provider.model
+    backoff: Backoff = USUAL
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
 
     async def stream(self, request: Request) -> AsyncGenerator[Delta, None]:
         """The reply to a request; see `Provider`."""
@@ -67,7 +57,7 @@ class Retrying:
         while True:
             shown = Shown()
             try:
-                async with aclosing(self._provider.stream(request)) as deltas:
+                async with aclosing(self.provider.stream(request)) as deltas:
                     async for delta in deltas:
                         shown.note(delta)
                         yield delta
@@ -77,12 +67,12 @@ class Retrying:
             failures += 1
             for closed in shown.closing():
                 yield closed
-            wait = None if shown.answer else self._backoff.wait(failures, error)
+            wait = None if shown.answer else self.backoff.wait(failures, error)
             if wait is None:
                 raise error
             for told in _told(shown, error, wait):
                 yield told
-            await self._sleep(wait)
+            await self.sleep(wait)
 
 
 def _told(shown: Shown, error: ProviderError, wait: float) -> Iterator[Notice | StatusChanged]:

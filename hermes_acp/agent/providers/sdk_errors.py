@@ -73,7 +73,7 @@ class Translation:
     def _meaning(self, cause: BaseException) -> ProviderError:
         if isinstance(cause, Refused):
             return self._refusal(cause)
-        name = self.endpoint.name
+        name = self.endpoint.provider
         reason = masked(str(cause) or type(cause).__name__, self.endpoint.api_key)
         if isinstance(cause, httpx2.DecodingError):
             return ProviderError(f"{name} sent bytes that cannot be unpacked ({reason}).", kind="malformed")
@@ -87,11 +87,12 @@ class Translation:
     def _refusal(self, refused: Refused) -> ProviderError:
         if refused.status >= 400:
             failure = failure_of(_value(refused.body), refused.status, refused.headers)
-            error = provider_error(failure, self.endpoint.name, self.endpoint.api_key)
+            error = provider_error(failure, self.endpoint.provider, self.endpoint.api_key)
             return error if "model" in failure.message.lower() else self._at_its_address(error, refused.url)
         place = masked(shorten(visible(refused.headers.get("location", "nowhere")), 200), self.endpoint.api_key)
         return ProviderError(
-            f"{self.endpoint.name}: the address redirects to {place}, which is not followed; correct model.base_url.",
+            f"{self.endpoint.provider}: the address redirects to {place}, which is not followed; "
+            "correct model.base_url.",
             kind="bad_request",
             status=refused.status,
         )

@@ -29,7 +29,7 @@ async def connect(server, api):
     made = []
 
     def provider(**fields):
-        endpoint = Endpoint(**{"name": "fake", "model": "fake", "base_url": server.url} | fields)
+        endpoint = Endpoint(**{"provider": "fake", "model": "fake", "base_url": server.url} | fields)
         made.append(RemoteModel(endpoint, api))
         return made[-1]
 

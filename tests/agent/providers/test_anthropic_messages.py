@@ -62,7 +62,7 @@ async def test_the_key_is_sent_and_never_shown(server, connect):
 
 async def test_servers_of_others_are_asked_in_the_version_that_all_know(server, connect):
     await ask(connect())
-    await ask(connect(api_version="2027-01-01"))
+    await ask(connect(anthropic_version="2027-01-01"))
     assert [one.headers["anthropic-version"] for one in server.requests] == ["2023-06-01", "2027-01-01"]
 
 

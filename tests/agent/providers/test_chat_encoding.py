@@ -98,7 +98,7 @@ async def test_the_thought_level_is_the_reasoning_effort(sent):
     assert (await sent(Request("", [user("hi")], thought_level="high")))["reasoning_effort"] == "high"
 
 
-@pytest.mark.parametrize("other", [{"name": "other"}, {"model": "other"}])
+@pytest.mark.parametrize("other", [{"provider": "other"}, {"model": "other"}])
 async def test_opaque_thoughts_go_to_the_provider_and_model_they_came_from_only(sent, connect, other):
     opaque = Opaque("fake", "fake", {"reasoning_content": "hm", "unknown": 1})
     said = (await sent(after_call(opaque=opaque)))["messages"][1]

@@ -184,8 +184,8 @@ async def other():
 @pytest.fixture
 def two(connect, server, other):
     """A chain of two endpoints, each with a key of its own, as the settings make it."""
-    one = connect(name="one", model="big", api_key="sk-one-0123456789")
-    reserve = connect(name="two", model="small", api_key="sk-two-0123456789", base_url=other.url)
+    one = connect(provider="one", model="big", api_key="sk-one-0123456789")
+    reserve = connect(provider="two", model="small", api_key="sk-two-0123456789", base_url=other.url)
     backoff = Backoff(first=0.0)
     return Fallback(
         [
@@ -255,7 +255,7 @@ async def test_a_400_about_the_request_itself_goes_nowhere_else(two, server, oth
 
 
 async def test_nothing_answers_at_the_first_address(connect, other):
-    one = connect(name="one", base_url="http://127.0.0.1:9/v1")
+    one = connect(provider="one", base_url="http://127.0.0.1:9/v1")
     links = [
         Link("a", Retrying(one, Backoff(first=0.0)), Cooldown()),
         Link("b", connect(base_url=other.url), Cooldown()),

@@ -174,7 +174,7 @@ async def test_reasoning_is_given_back_unchanged_before_the_item_that_followed_i
     assert all("id" in item for item in body["input"][1 : 2 + len(message.tool_calls)])
 
 
-@pytest.mark.parametrize("other", [{"name": "other"}, {"model": "other"}])
+@pytest.mark.parametrize("other", [{"provider": "other"}, {"model": "other"}])
 async def test_reasoning_goes_to_the_provider_and_model_it_came_from_only(server, provider, connect, sent, other):
     server.say(REPLIES["text and a call"])
     message = (await ask(provider)).message
