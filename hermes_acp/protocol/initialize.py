@@ -39,7 +39,7 @@ def client_capabilities(params: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
-def has_terminal_login(capabilities: dict[str, Any]) -> bool:
+def _has_terminal_login(capabilities: dict[str, Any]) -> bool:
     """Whether the client can run a login in a terminal: `true` in version 1, an object in newer ones."""
     auth = capabilities.get("auth")
     terminal = auth.get("terminal") if isinstance(auth, dict) else None
@@ -71,7 +71,7 @@ def _auth_methods(params: dict[str, Any]) -> list[dict[str, Any]]:
         "description": "Looks again for API keys in the environment and for a model server on this machine.",
     }
     capabilities = client_capabilities(params)
-    if not has_terminal_login(capabilities):
+    if not _has_terminal_login(capabilities):
         return [credentials]
     return [credentials, _setup_method(capabilities)]
 

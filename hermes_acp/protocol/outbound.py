@@ -6,18 +6,10 @@ Members that are None are left out, except where null itself says something.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 Json = dict[str, Any]
 Status = Literal["pending", "in_progress", "completed", "failed"]
-
-
-class Unchanged:
-    """The type of `UNCHANGED`."""
-
-
-UNCHANGED: Final = Unchanged()
-"""Says that a field is not part of the change, where null would clear it."""
 
 
 def text_block(value: str) -> Json:
@@ -25,19 +17,9 @@ def text_block(value: str) -> Json:
     return {"type": "text", "text": value}
 
 
-def image_block(data: str, mime_type: str, *, uri: str | None = None) -> Json:
+def image_block(data: str, mime_type: str) -> Json:
     """An image block; `data` is base64."""
-    return _without_none(type="image", data=data, mimeType=mime_type, uri=uri)
-
-
-def resource_link_block(name: str, uri: str, *, mime_type: str | None = None, title: str | None = None) -> Json:
-    """A block that points at a file or page."""
-    return _without_none(type="resource_link", name=name, uri=uri, mimeType=mime_type, title=title)
-
-
-def resource_block(uri: str, value: str, *, mime_type: str | None = None) -> Json:
-    """A block that holds the text of a file or page."""
-    return {"type": "resource", "resource": _without_none(uri=uri, text=value, mimeType=mime_type)}
+    return {"type": "image", "data": data, "mimeType": mime_type}
 
 
 def update(session_id: str, body: Json) -> Json:
@@ -99,11 +81,6 @@ def card(
 def text_content(text: str) -> Json:
     """Text inside a card."""
     return {"type": "content", "content": {"type": "text", "text": text}}
-
-
-def block_content(block: Json) -> Json:
-    """A content block inside a card."""
-    return {"type": "content", "content": block}
 
 
 def diff_content(path: str, old_text: str | None, new_text: str) -> Json:
@@ -176,13 +153,9 @@ def choice(value: str, name: str, *, description: str | None = None) -> Json:
     return _without_none(value=value, name=name, description=description)
 
 
-def session_info_update(
-    *, title: str | Unchanged | None = UNCHANGED, updated_at: str | Unchanged | None = UNCHANGED
-) -> Json:
-    """What has changed of a session's title and time (ISO 8601); None clears."""
-    fields = {"title": title, "updatedAt": updated_at}
-    changed = {name: value for name, value in fields.items() if not isinstance(value, Unchanged)}
-    return {"sessionUpdate": "session_info_update", **changed}
+def session_info_update(title: str | None, *, updated_at: str | None = None) -> Json:
+    """A session's title, null when it has none any more, and when it was last used (ISO 8601) if that has changed."""
+    return {"sessionUpdate": "session_info_update", "title": title, **_without_none(updatedAt=updated_at)}
 
 
 def session_info(
@@ -217,11 +190,6 @@ def compaction_update(
     )
 
 
-def compaction_summary_chunk(compaction_id: str, content: Json) -> Json:
-    """A piece of the summary that replaces older messages."""
-    return {"sessionUpdate": "compaction_summary_chunk", "compactionId": compaction_id, "content": content}
-
-
 def request_permission(session_id: str, shown: Json, options: Sequence[Json]) -> Json:
     """The params of `session/request_permission`: a `permission_card`, and each `permission_option`."""
     return {"sessionId": session_id, "toolCall": shown, "options": options}
@@ -237,9 +205,9 @@ def permission_option(option_id: str, name: str, kind: str) -> Json:
     return {"optionId": option_id, "name": name, "kind": kind}
 
 
-def read_text_file(session_id: str, path: str, *, line: int | None = None, limit: int | None = None) -> Json:
-    """The params of `fs/read_text_file`: `limit` lines from `line` (counted from 1) on."""
-    return _without_none(sessionId=session_id, path=path, line=line, limit=limit)
+def read_text_file(session_id: str, path: str) -> Json:
+    """The params of `fs/read_text_file`, for the whole file."""
+    return {"sessionId": session_id, "path": path}
 
 
 def write_text_file(session_id: str, path: str, content: str) -> Json:

@@ -43,7 +43,7 @@ class Title:
             return
         self.text = text
         self._journal.update(title=self.text)
-        self._host.update(session_info_update(title=self.text, updated_at=now()))
+        self._host.update(session_info_update(self.text, updated_at=now()))
 
     def seek(self, ask: Callable[[], Awaitable[str]]) -> None:
         """A turn has been answered: ask the model soon, unless that was done. `ask` returns "" for no title."""
@@ -72,5 +72,5 @@ class Title:
     async def _change(self, text: str) -> None:
         self.text = text
         self._journal.update(title=text)
-        self._host.update(session_info_update(title=text))
+        self._host.update(session_info_update(text))
         await self._journal.commit()

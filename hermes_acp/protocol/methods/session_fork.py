@@ -23,7 +23,7 @@ async def fork_session(call: Call[App], params: ForkSessionParams) -> dict[str, 
 def _tell_title(session: Session) -> None:
     """The title came with the copy: no prompt will make one."""
     if session.title.text:
-        session.host.update(session_info_update(title=session.title.text))
+        session.host.update(session_info_update(session.title.text))
 
 
 ROUTE = Route("session/fork", ForkSessionParams, fork_session)
