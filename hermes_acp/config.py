@@ -149,7 +149,7 @@ class DelegationConfig:
 
 @dataclass(frozen=True, slots=True)
 class TrajectoriesConfig:
-    """`save`: whether the turns of editors' sessions are kept as trajectories in the state folder."""
+    """`save`: whether the turns of sessions are kept as trajectories in the state folder."""
 
     save: bool = False
 

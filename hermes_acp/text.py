@@ -15,6 +15,7 @@ _INVISIBLE = re.compile(
 )
 
 _FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.) +(?=[^\Wa-z])")
 _NOTE_LENGTH = 50
 
 
@@ -40,6 +41,22 @@ def visible(text: str) -> str:
 def shorten(text: str, limit: int) -> str:
     """The text cut to `limit` characters, the cut marked by an ellipsis."""
     return text if len(text) <= limit else text[: max(limit - 1, 0)] + "…"
+
+
+def shorten_words(text: str, limit: int) -> str:
+    """As `shorten`, but no word is cut in two, where there are any."""
+    if len(text) <= limit:
+        return text
+    begun = text[: max(limit - 1, 0)]
+    whole, blank, _ = begun.rpartition(" ") if not text[len(begun)].isspace() else (begun, " ", "")
+    return (whole if blank and len(whole) > limit // 2 else begun).rstrip(" ,;:") + "…"
+
+
+def first_sentence(text: str, limit: int) -> str:
+    """The first sentence of a text in one line, at most `limit` characters of it in whole words."""
+    paragraph = text.strip().partition("\n\n")[0]
+    line = " ".join(paragraph.split())
+    return shorten_words(_SENTENCE.split(line, maxsplit=1)[0], limit)
 
 
 def head_and_tail(text: str, limit: int) -> str:

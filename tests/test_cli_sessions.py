@@ -97,7 +97,7 @@ def test_showing_takes_the_beginning_of_an_id_and_lists_what_was_changed(home, p
     assert f"Session   {ONE}" in out
     assert "> # Not a heading" in out
     assert "A thought." in out
-    assert "* Create `new.txt`" in out
+    assert "* Create `new.txt`\n    --- /dev/null\n    +++ b/new.txt\n    @@ -0,0 +1," in out
     assert f"turn 1: created {project / 'new.txt'}" in out
     assert "\x1b" not in out
 

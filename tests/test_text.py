@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.text import clean, counted, head_and_tail, plain, shorten, visible
+from hermes_acp.text import clean, counted, first_sentence, head_and_tail, plain, shorten, shorten_words, visible
 
 UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b\u180e\u180f\u200b\u202e\u2066\u2800\u3164\ufe00\ufe0f\ufeff\uffa0"
@@ -65,3 +65,32 @@ def test_two_texts_never_look_the_same(parts: list[str], data: st.DataObject) ->
 def test_a_number_stands_with_its_noun():
     assert [counted(number, "entry", "entries") for number in (0, 1, 2)] == ["0 entries", "1 entry", "2 entries"]
     assert [counted(number, "file") for number in (1, 1_000)] == ["1 file", "1,000 files"]
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "cut"),
+    [
+        ("one two three", 13, "one two three"),
+        ("one two three", 12, "one two…"),
+        ("one two three", 8, "one two…"),
+        ("one two, three", 10, "one two…"),
+        ("a" * 20, 10, "a" * 9 + "…"),
+        ("a " + "b" * 20, 12, "a " + "b" * 9 + "…"),
+    ],
+)
+def test_no_word_is_cut_in_two_unless_it_is_nearly_all_there_is(text, limit, cut):
+    assert shorten_words(text, limit) == cut
+    assert len(cut) <= limit
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("Replace text\nin a file. It must\nbe there.", "Replace text in a file."),
+        ("Lists files: a.py, b.py\n\nMore.", "Lists files: a.py, b.py"),
+        ("Reads 1.5 MB, e.g. A.txt. Then ends.", "Reads 1.5 MB, e.g. A.txt."),
+        ("", ""),
+    ],
+)
+def test_the_first_sentence_ends_where_the_next_begins(text, sentence):
+    assert first_sentence(text, 100) == sentence

@@ -14,7 +14,7 @@ from hermes_acp.agent.conversation import Conversation, Toolbox
 from hermes_acp.agent.execution import CANCELLED, Step
 from hermes_acp.agent.history import without_blank_parts
 from hermes_acp.agent.model_calls import ModelCalls
-from hermes_acp.agent.model_table import UNKNOWN, KnownModel
+from hermes_acp.agent.model_table import CAREFUL_WINDOW, UNKNOWN, KnownModel
 from hermes_acp.agent.providers.base import Pay, Provider, Reply, Usage, free, new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.config import SideTask
@@ -71,6 +71,11 @@ class Agent:
     def window(self, talk: Conversation) -> int:
         """The window of the model that answers in a conversation now, in tokens; 0 when it is not known."""
         return talk.gauge.window(self.answering(talk), self.reserves.get(talk.answering, self.model).window)
+
+    def assumed_window(self, talk: Conversation) -> int:
+        """The window to keep to: the known one, else a careful one, which is not larger than the model's own where a
+        reserve answers."""
+        return self.window(talk) or min(self.model.window or CAREFUL_WINDOW, CAREFUL_WINDOW)
 
     def answering(self, talk: Conversation) -> str:
         """The model that answers in a conversation now."""

@@ -11,7 +11,6 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.drafts import Drafts
 from hermes_acp.agent.gauge import Size, size_of_messages, size_of_tools
 from hermes_acp.agent.history import repair
-from hermes_acp.agent.model_table import CAREFUL_WINDOW
 from hermes_acp.agent.notices import mark_reached, notes_for
 from hermes_acp.agent.providers.base import Reply, Request, Usage
 from hermes_acp.agent.recording import RecordedHost
@@ -85,8 +84,7 @@ class ModelCalls:
     def room(self) -> Room:
         """What the conversation has to fit into now."""
         around = Size(len(self.talk.system)) + size_of_tools(self._schemas())
-        careful = min(self.agent.model.window or CAREFUL_WINDOW, CAREFUL_WINDOW)
-        window = self.agent.window(self.talk) or careful
+        window = self.agent.assumed_window(self.talk)
         return Room(self.agent.answering(self.talk), window, self.talk.gauge.tokens(around))
 
     def pay(self, reply: Reply) -> None:

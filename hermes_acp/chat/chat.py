@@ -20,10 +20,14 @@ from hermes_acp.chat.mentions import with_files
 from hermes_acp.chat.session import REPLAYED_PROMPTS, ChatSession
 from hermes_acp.chat.surface import Surface
 from hermes_acp.commands.builtin import every_command, find_command, find_custom, is_stop, run_command
+from hermes_acp.commands.unknown import unknown_command
 from hermes_acp.errors import HermesError, TurnCancelled
 from hermes_acp.events import UsageChanged
 from hermes_acp.local.confidential import blotted
 from hermes_acp.messages import user
+
+_GOODBYES = ("exit", "quit")
+"""What people type who want to leave a program; alone in a line it is nothing else."""
 
 TWICE_SECONDS = 2.0
 """A second Ctrl-C within so many seconds leaves."""
@@ -97,10 +101,10 @@ class Chat:
     def submit(self, text: str) -> None:
         """Take what the person has typed: it runs now, or after what runs."""
         name = text.split(maxsplit=1)[0].removeprefix("/") if text.startswith("/") else ""
-        if name == "quit":
+        if name == "quit" or text.strip() in _GOODBYES:
             self.leave()
         elif is_stop(text):
-            self._turns.cancel_all()
+            self._stop()
         else:
             if self.impatient and self._serving and not self._is_command(text):
                 self._turns.cancel_all()
@@ -147,8 +151,18 @@ class Chat:
         """The line at the bottom."""
         return self.bar.text(self.session.model, self.session.mode)
 
+    def _stop(self) -> None:
+        if not self._turns.busy:
+            self.host.say(self.screen.pen.quiet("Nothing is running."))
+        self._turns.cancel_all()
+
     def _is_command(self, text: str) -> bool:
-        return find_command(text) is not None or text.split(maxsplit=1)[0] in {f"/{own.name}" for own in OWN}
+        """Whether a text is for the chat itself, which then waits for the turn; so is a slip of the finger."""
+        known = find_command(text) is not None or text.split(maxsplit=1)[0] in {f"/{own.name}" for own in OWN}
+        return known or bool(unknown_command(text, self._names(), self.session.folder))
+
+    def _names(self) -> list[str]:
+        return [each.name for each in every_command([*OWN, *self._custom])]
 
     def _enqueue(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         task = asyncio.get_running_loop().create_task(self._run(self._turns.register(), work))
@@ -186,14 +200,18 @@ class Chat:
         if text.split(maxsplit=1)[0] == "/resume":
             await self._resume(text.removeprefix("/resume").strip())
             return
+        custom = await asyncio.to_thread(find_custom, text, self.session.home)
+        if custom is None and (reason := unknown_command(text, self._names(), self.session.folder)):
+            self.host.say(self.screen.pen.markdown(reason))
+            return
         await self._open()
         if invocation := find_command(text):
             await run_command(self.session, invocation)
             return
         conversation = self.session.conversation
-        custom = await asyncio.to_thread(find_custom, text, self.session.home)
-        message = await with_files(custom.text() if custom else text, conversation.workspace)
-        result = await self.session.answer(message, user(text))
+        said = text.lstrip() if text.lstrip().startswith("/") else text
+        message = await with_files(custom.text() if custom else said, conversation.workspace)
+        result = await self.session.answer(message, user(said))
         if remark := _STOPS.get(result.stop):
             self._close_turn()
             self.host.say(self.screen.pen.notice("warning", remark))

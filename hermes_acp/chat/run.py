@@ -26,6 +26,7 @@ from hermes_acp.chat.plain import PlainScreen
 from hermes_acp.chat.screen import Screen, Shown
 from hermes_acp.chat.session import ChatSession
 from hermes_acp.chat.surface import Doings, Surface
+from hermes_acp.events import Severity
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.talk import Talk
 from hermes_acp.library.threads import DaemonThreads
@@ -160,9 +161,15 @@ class _Shown(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         line = self.format(record)
         try:
-            self._loop.call_soon_threadsafe(self._write, line)
+            self._loop.call_soon_threadsafe(self._write, _severity(record.levelno), line)
         except RuntimeError:
             sys.stderr.write(f"{line}\n")
 
-    def _write(self, line: str) -> None:
-        self._talk.host.say(self._talk.screen.pen.quiet(line))
+    def _write(self, severity: Severity, line: str) -> None:
+        self._talk.host.say(self._talk.screen.pen.notice(severity, line))
+
+
+def _severity(level: int) -> Severity:
+    if level >= logging.ERROR:
+        return "error"
+    return "warning" if level >= logging.WARNING else "info"

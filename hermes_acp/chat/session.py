@@ -104,10 +104,9 @@ class ChatSession:
         self.talk.begin_title(typed.text)
         await self.talk.settle_project(self.host)
         agent = self.talk.agent()
-        if not self.talk.setup.save_trajectories:
-            return await run_turn(agent, self.conversation, message, self.host, typed)
-        saved = SavedTurns(Path(), agent.provider.model)
-        return await saved.run(agent, self.conversation, message, self.host, typed)
+        folder = self.talk.trajectories
+        run = SavedTurns(folder, agent.provider.model).run if folder is not None else run_turn
+        return await run(agent, self.conversation, message, self.host, typed)
 
     async def choose(self, option: str, value: str) -> None:
         self.options.set(option, value)

@@ -12,7 +12,7 @@ from hermes_acp.cli.main import settings_parser
 from hermes_acp.errors import ConfigError
 from hermes_acp.library.arguments import SETTINGS, read_arguments
 from hermes_acp.library.once import ask_once, newest_session
-from hermes_acp.settings import load_settings, start_logging
+from hermes_acp.settings import load_settings, start_speaking
 
 _NEWEST = ""
 _NO_TERMINAL = "chat needs a terminal; `hermes-acp-agent chat -q TEXT` answers one question without one"
@@ -25,12 +25,12 @@ def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
     question = given.pop("query", None)
     if question is not None and not question.strip():
         raise ConfigError("-q: it is empty")
-    save = given.pop("save_trajectories", False)
+    save = given.pop("save_trajectories", None)
     session_id = given.pop("resume", None)
     settings = load_settings(given, os.environ)
     if question is None:
         _demand_terminal()
-    start_logging(settings)
+    start_speaking(settings)
     if session_id == _NEWEST:
         session_id = newest_session(settings, Path.cwd())
     names = {key: name for name, key in SETTINGS.items()}
@@ -56,7 +56,7 @@ def _converse(asked: Mapping[str, Any], given: Mapping[str, Any], session_id: st
 def _parse(overrides: Mapping[str, str], arguments: Sequence[str]) -> dict[str, Any]:
     parser = settings_parser("chat [OPTIONS]")
     parser.add_argument("-q", "--query", metavar="TEXT", help="answer this and end")
-    parser.add_argument("--save-trajectories", action="store_true", help="append the turn to a JSONL file here")
+    parser.add_argument("--save-trajectories", action="store_true", help="append each turn to a JSONL file here")
     parser.add_argument(
         "--resume", nargs="?", const=_NEWEST, metavar="ID", help="go on with a session; without ID the newest one here"
     )

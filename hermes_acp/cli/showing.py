@@ -41,7 +41,8 @@ def table(sessions: Sequence[tuple[SessionRecord, int]]) -> str:
 
 def as_text(whole: Whole) -> str:
     """A session as a person reads it."""
-    parts = [_heading(whole.session), *_transcript(whole.events), _changes(whole.changes)]
+    transcript = _transcript(whole.events, whole.session.cwd)
+    parts = [_heading(whole.session), *transcript, _changes(whole.changes)]
     return plain("\n\n".join(part for part in parts if part)) + "\n"
 
 
@@ -86,13 +87,13 @@ def _heading(record: SessionRecord) -> str:
     return "\n".join(facts)
 
 
-def _transcript(events: Sequence[Event]) -> Iterator[str]:
+def _transcript(events: Sequence[Event], folder: str) -> Iterator[str]:
     titles: dict[str, str] = {}
     for event in with_ended_cards(events):
         if isinstance(event, ToolPrepared):
             titles[event.call_id] = event.title
         elif isinstance(event, ToolFinished):
-            yield _card(titles.get(event.call_id, event.name), event.result)
+            yield _card(titles.get(event.call_id, event.name), event.result, folder)
         else:
             yield _said(event)
 
@@ -122,17 +123,22 @@ def _picture(image: Image) -> str:
     return f"[picture: {image.mime_type}]"
 
 
-def _card(title: str, result: ToolResult) -> str:
+def _card(title: str, result: ToolResult, folder: str) -> str:
     head = f"* {_line(title)}{' (failed)' if result.is_error else ''}"
     if result.diffs and not result.is_error:
-        return "\n".join([head, *(_marked("    ", _diff(diff)) for diff in result.diffs)])
+        return "\n".join([head, *(_marked("    ", _diff(diff, folder)) for diff in result.diffs)])
     shown = (result.text if result.shown is None else result.shown).strip()
     return "\n".join([head, _marked("    ", head_and_tail(shown, _RESULT))]) if shown else head
 
 
-def _diff(diff: Diff) -> str:
+def _diff(diff: Diff, folder: str) -> str:
+    """An edit as a unified diff whose head names the file, in the folder of the session as git would."""
     old = [] if diff.old_text is None else diff.old_text.splitlines()
-    return "\n".join(unified_diff(old, diff.new_text.splitlines(), lineterm="", n=2, fromfile="before", tofile="after"))
+    path = _line(diff.path)
+    place = path.removeprefix(f"{folder}/")
+    before, after = (path, path) if place == path else (f"a/{place}", f"b/{place}")
+    names = {"fromfile": "/dev/null" if diff.old_text is None else before, "tofile": after}
+    return "\n".join(unified_diff(old, diff.new_text.splitlines(), lineterm="", n=2, **names))
 
 
 def _marked(mark: str, text: str) -> str:

@@ -24,9 +24,13 @@ from hermes_acp.host import Host
 from hermes_acp.local.waiting import finishing
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import user
+from hermes_acp.text import first_sentence, visible
 
 if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent
+
+_SENTENCE = 240
+"""Characters of a tool's description that a list of tools shows."""
 
 
 class Session(Protocol):
@@ -95,9 +99,9 @@ def find_command(text: str) -> Invocation | None:
     """The command that the text of a prompt begins with; an unknown /word is text for the model."""
     if not text.startswith("/"):
         return None
-    name, _, argument = text[1:].partition(" ")
-    command = COMMANDS.get(name.strip())
-    return Invocation(command, argument.strip()) if command else None
+    name, *argument = text[1:].split(maxsplit=1) or [""]
+    command = COMMANDS.get(name) if text.startswith(f"/{name}") else None
+    return Invocation(command, "".join(argument).strip()) if command else None
 
 
 def is_stop(text: str) -> bool:
@@ -180,7 +184,7 @@ def _stand_in(session: Session, option: str) -> str:
 
 async def _tools(session: Session, argument: str) -> str:
     toolbox = session.agent(session.options.model).tools(session.conversation)
-    lines = [f"- `{tool.name}`: {next(iter(tool.description.splitlines()), '')}" for tool in toolbox.values()]
+    lines = [f"- `{tool.name}`: {visible(first_sentence(tool.description, _SENTENCE))}" for tool in toolbox.values()]
     return "\n".join([f"The tools in the mode `{session.options.mode}`:", "", *lines])
 
 

@@ -16,10 +16,12 @@ from hermes_acp.agent.trust import Trust
 from hermes_acp.errors import ToolError
 from hermes_acp.mcp.server import Server
 from hermes_acp.mcp.servers import Servers
-from hermes_acp.text import shorten, visible
+from hermes_acp.text import first_sentence, shorten_words, visible
 
 if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent
+
+_LONGEST = 200
 
 
 async def memory_report(home: Path | None) -> str:
@@ -50,7 +52,7 @@ async def context_report(agent: Agent, talk: Conversation, home: Path | None, tr
     rows = [_row(f"{part.name}{f' ({part.count})' if part.count else ''}", part.size, talk.gauge) for part in parts]
     rows.append(_row("**Together**", total(parts), talk.gauge))
     head = ["| | characters | tokens, about |", "|---|---:|---:|"]
-    return "\n".join([*head, *rows, "", _of_window(talk.gauge.tokens(total(parts)), agent.window(talk))])
+    return "\n".join([*head, *rows, "", _of_window(talk.gauge.tokens(total(parts)), agent, talk)])
 
 
 def describe_servers(servers: Servers) -> str:
@@ -69,10 +71,15 @@ def _row(name: str, size: Size, gauge: Gauge) -> str:
     return f"| {name} | {size.characters:,}{pictures} | {gauge.tokens(size):,} |"
 
 
-def _of_window(used: int, window: int) -> str:
-    if not window:
-        return "How much the model can hold is not known; `model.context_window` in the settings says it."
-    return f"The model can hold {window:,} tokens; {100 * used / window:.1f} % are used."
+def _of_window(used: int, agent: Agent, talk: Conversation) -> str:
+    window = agent.assumed_window(talk)
+    share = f"{100 * used / window:.1f} % are used"
+    if agent.window(talk):
+        return f"The model can hold {window:,} tokens; {share}."
+    return (
+        f"How much this model can hold is not known, so {window:,} tokens are assumed; {share}. "
+        "`model.context_window` in the settings says it."
+    )
 
 
 def _notebook(notebook: Notebook) -> str:
@@ -86,9 +93,11 @@ def _notebook(notebook: Notebook) -> str:
 
 def _about(server: Server, servers: Servers) -> list[str]:
     reason = f" ({_line(server.reason)})" if server.reason else ""
-    tools = [f"  - `{tool.name}`: {_line(tool.description)}" for tool in servers.tools_of(server)]
+    tools = [
+        f"  - `{tool.name}`: {visible(first_sentence(tool.description, _LONGEST))}" for tool in servers.tools_of(server)
+    ]
     return [f"- **{_line(server.named.name)}**, {server.state}{reason}", *tools]
 
 
 def _line(text: str) -> str:
-    return shorten(visible(text).replace("\n", " "), 200)
+    return shorten_words(visible(text).replace("\n", " "), _LONGEST)

@@ -19,13 +19,13 @@ from hermes_acp.errors import StoreError
 from hermes_acp.events import ToolFinished, ToolPrepared, ToolStarted
 from hermes_acp.host import ApprovalRequest, Host
 from hermes_acp.local.waiting import surely
-from hermes_acp.text import shorten, visible
+from hermes_acp.text import shorten, shorten_words, visible
 from hermes_acp.tools.places import location, named
 
 _NOTHING = "There is no turn to undo: none was made here, or all were undone. A fork undoes its own turns only."
 _ELSEWHERE = "The last turn was made in another window that has this session open; undo it there."
-_ASKED = "Undo the last turn's changes?"
 _LONGEST_LINE = 120
+_LONGEST_PROMPT = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Undo:
         files = await look_at(turn.files, self.workspace)
         if not files:
             return self._without_files(turn)
-        card = _Card(RecordedHost(host, self.journal), self.workspace, files, new_id("undo"))
+        card = _Card(RecordedHost(host, self.journal), self.workspace, files, new_id("undo"), _called(turn))
         card.show()
         outcomes: list[Outcome] = []
         try:
@@ -70,8 +70,8 @@ class Undo:
         lost = {each.file.path for each in files if each.standing == "lost"}
         if failed := [each for each in outcomes if not each.done and each.file.path not in lost]:
             head = (
-                f"{len(failed)} of {len(outcomes)} files could not be restored, so the turn is not taken back yet; "
-                "`/undo` tries them again."
+                f"{len(failed)} of {len(outcomes)} files could not be restored, so {_called(turn)} is not taken back "
+                "yet; `/undo` tries them again."
             )
         else:
             head = self._take_back(turn)
@@ -84,10 +84,10 @@ class Undo:
             self.talk.go_back_to(left)
         self.journal.mark_undone(turn)
         if left is not None:
-            return "The last turn is undone; the model does not see it any more."
+            return f"{_called(turn).replace('the', 'The', 1)} is undone; the model does not see it any more."
         return (
-            "The last turn is undone. It stands no longer by itself in what the model sees (it was left out already): "
-            "that stays as it is."
+            f"{_called(turn).replace('the', 'The', 1)} is undone. It stands no longer by itself in what the model sees "
+            "(it was left out already): that stays as it is."
         )
 
 
@@ -107,6 +107,7 @@ class _Card:
     workspace: KeptWorkspace
     files: Sequence[Restoring]
     call_id: str
+    turn: str
 
     def show(self) -> None:
         """Show what is to be restored."""
@@ -170,7 +171,7 @@ class _Card:
             title=self._title,
             kind="edit",
             effect="edit",
-            reason=f"{_ASKED} {reason}",
+            reason=f"Undo what {self.turn} changed? {reason}",
             cwd=str(self.workspace.cwd),
             diffs=self._diffs,
             locations=self._places,
@@ -178,6 +179,12 @@ class _Card:
 
     def _names(self, files: Sequence[Restoring]) -> str:
         return ", ".join(named(each.file.path, self.workspace) for each in files)
+
+
+def _called(turn: PastTurn) -> str:
+    """The last turn in words: by what the person asked for, as far as that is known."""
+    said = " ".join(visible(turn.prompt.text).split()) if turn.prompt else ""
+    return f"the turn “{shorten_words(said, _LONGEST_PROMPT)}”" if said else "the last turn"
 
 
 def _commands(turn: PastTurn) -> str:

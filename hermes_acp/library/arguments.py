@@ -22,7 +22,8 @@ class Arguments(TypedDict, total=False):
     person's config file, as for every other face.
 
     `cwd` is the folder that the agent works in (default: this process's). `session_id` names a stored session to go
-    on with. `save_trajectories`: whether each turn is appended to a file in this process's working folder.
+    on with. `save_trajectories`: whether each turn is appended to a file in this process's working folder, whatever
+    the settings say of those that are kept in the state folder.
     `approval_timeout`: seconds that an answer is waited for, 0 for ever.
     """
 
@@ -81,7 +82,7 @@ class Setup:
     callbacks: Callbacks
     cwd: Path | None = None
     session_id: str | None = None
-    save_trajectories: bool = False
+    save_trajectories: bool | None = None
     has_key: bool = False
     mode_given: bool = False
     model_given: bool = False
@@ -111,7 +112,7 @@ def read_arguments(arguments: Mapping[str, Any], environ: Mapping[str, str]) -> 
         callbacks=Callbacks(**{name: _function(name, given[name]) for name in _CALLBACKS if name in given}),
         cwd=_folder(given["cwd"]) if "cwd" in given else None,
         session_id=_of_type(given, "session_id", str, None),
-        save_trajectories=_of_type(given, "save_trajectories", bool, False),
+        save_trajectories=_of_type(given, "save_trajectories", bool, None),
         has_key="api_key" in given,
         mode_given="mode" in given,
         model_given="model" in given,

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import ConfigError, HermesError
 from hermes_acp.local.environment import be_private, mask_own
-from hermes_acp.settings import Settings, load_settings, start_logging
+from hermes_acp.settings import Settings, load_settings, start_speaking
 from hermes_acp.text import plain, shorten
 
 ANSWERED, FAILED, USAGE_ERROR, INTERRUPTED = 0, 1, 2, 130
@@ -77,7 +77,7 @@ def main(make: Callable[..., Answering], argv: Sequence[str] | None = None) -> i
     given = vars(_parser().parse_args(argv))
     question = given.pop("query")
     try:
-        start_logging(load_settings({}, os.environ))
+        start_speaking(load_settings({}, os.environ))
         if not question.strip():
             raise ConfigError("--query: it is empty")
         return ask_once(make, question, given)

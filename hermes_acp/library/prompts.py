@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from hermes_acp.agent.conversation import Conversation
@@ -196,10 +195,9 @@ class _Turn:
         self._counted = Counted(agent.provider)
         agent = replace(agent, provider=self._counted)
         self.talk.begin_title(prompt.text)
-        if not self.setup.save_trajectories:
-            return await run_turn(agent, conversation, prompt, self.host)
-        saved = SavedTurns(Path(), agent.provider.model)
-        return await saved.run(agent, conversation, prompt, self.host)
+        folder = self.talk.trajectories
+        run = SavedTurns(folder, agent.provider.model).run if folder is not None else run_turn
+        return await run(agent, conversation, prompt, self.host)
 
     async def _prepare(self, conversation: Conversation) -> None:
         """Take over the history and the system message that were given."""

@@ -107,6 +107,15 @@ class Talk:
         self.conversation.journal.update(title=title)
 
     @property
+    def trajectories(self) -> Path | None:
+        """The folder that keeps the session's trajectories: the process's own when they were asked for here, else as
+        the settings say; None: they are not kept."""
+        if self.setup.save_trajectories is not None:
+            return Path() if self.setup.save_trajectories else None
+        config = self._config or self.setup.settings.config
+        return self.setup.settings.home.state if config.trajectories.save else None
+
+    @property
     def approval_timeout(self) -> float:
         """Seconds that an answer is waited for, 0 for ever."""
         return (self._config or self.setup.settings.config).approvals.timeout

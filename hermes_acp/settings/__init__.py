@@ -6,7 +6,7 @@ from hermes_acp.settings.homes import Home
 from hermes_acp.settings.keyrings import KeyringUnusable, begin_reading
 from hermes_acp.settings.load import Settings, config_in, load_settings, resolve_model
 from hermes_acp.settings.local_servers import FoundServer, look
-from hermes_acp.settings.logs import start_logging
+from hermes_acp.settings.logs import start_logging, start_speaking
 from hermes_acp.settings.reserves import Choice, distinct, resolve_reserves, resolve_sides
 from hermes_acp.settings.sources import from_arguments
 
@@ -31,4 +31,5 @@ __all__ = [
     "sign_in",
     "sign_out",
     "start_logging",
+    "start_speaking",
 ]

@@ -24,6 +24,21 @@ class _Masking(logging.Formatter):
         return blotted(clean(super().format(record)))
 
 
+class _Spoken(_Masking):
+    """As `_Masking`, but a warning of this program is a sentence to the person who has started it: time and place
+    belong to a log that somebody has asked for, and to tracebacks."""
+
+    def __init__(self, begins: str = "") -> None:
+        super().__init__()
+        self._begins = begins
+        """What stands before the sentence, `{level}` in it for the severity."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        if record.exc_info or not record.name.startswith("hermes_acp") or record.levelno < logging.WARNING:
+            return super().format(record)
+        return self._begins.format(level=record.levelname.lower()) + blotted(clean(record.getMessage()))
+
+
 class _File(logging.FileHandler):
     """Appends to a file or device, never to a pipe: opening one waits for a reader, writing to a full one for ever."""
 
@@ -37,13 +52,23 @@ class _File(logging.FileHandler):
 
 def start_logging(settings: Settings) -> None:
     """Send the log where the settings say; to standard error when the file cannot be written."""
-    log_to(settings, logging.StreamHandler(sys.stderr))
+    _log_to(settings, logging.StreamHandler(sys.stderr), _Masking())
+
+
+def start_speaking(settings: Settings) -> None:
+    """As `start_logging`, for a command that a person runs: what goes to standard error is said to them."""
+    _log_to(settings, logging.StreamHandler(sys.stderr), _Spoken("hermes-acp: {level}: "))
 
 
 def log_to(settings: Settings, screen: logging.Handler) -> None:
-    """As `start_logging`, but what would go to standard error goes to `screen`."""
+    """As `start_speaking`, but what would go to standard error goes to `screen`."""
+    _log_to(settings, screen, _Spoken())
+
+
+def _log_to(settings: Settings, screen: logging.Handler, spoken: logging.Formatter) -> None:
     handler, problem = _handler(settings, screen)
-    handler.setFormatter(_Masking())
+    asked = handler is not screen or settings.log.level in ("debug", "info")
+    handler.setFormatter(_Masking() if asked else spoken)
     logging.basicConfig(level=settings.log.level.upper(), handlers=[handler], force=True)
     if problem:
         logging.getLogger(__name__).warning(problem)

@@ -327,3 +327,68 @@ async def test_where_commands_run_is_told_at_the_beginning_and_with_each_command
         await typist.sees("Commands run in no sandbox: it is turned off")
         typist.type("Go." + ENTER)
         await typist.sees("✓ pwd", "no sandbox", "Done.")
+
+
+async def test_a_slip_in_a_commands_name_is_told_and_the_model_not_asked(chat, model):
+    async with chat() as typist:
+        typist.type("/contxt" + ENTER)
+        await typist.sees("There is no command /contxt", "Did you mean /context?")
+        assert model.requests == []
+        typist.type(" /contxt" + ENTER)
+        await typist.sees("Done.")
+        typist.type("/tmp is what?" + ENTER)
+        await typist.sees("Done.")
+    said = [request.messages[-1]["content"] for request in model.requests]
+    assert said == ["/contxt", "/tmp is what?"]
+
+
+async def test_a_slip_in_a_commands_name_interrupts_no_turn(chat, model):
+    model.say(Say("One two three four five.", token_delay=0.1))
+    async with chat() as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("One")
+        typist.type("/contxt" + ENTER)
+        await typist.sees("five.", "There is no command /contxt")
+        assert "Interrupted." not in typist.shown
+
+
+async def test_tools_are_described_in_whole_sentences(chat, model):
+    async with chat(columns=120) as typist:
+        typist.type("/tools" + ENTER)
+        await typist.sees("todo:")
+        listed = " ".join(typist.shown.split())
+    assert "process: Commands that terminal started in the background: list them, poll one for its output, " in listed
+    assert "wait for its end, or kill it with all that it started." in listed
+
+
+@pytest.mark.parametrize("word", ["exit", "quit", "/quit"])
+async def test_words_that_leave_programs_leave_the_chat(chat, model, word):
+    async with chat() as typist:
+        typist.type(word + ENTER)
+        await asyncio.sleep(0.2)
+    assert model.requests == []
+
+
+async def test_stop_where_nothing_runs_says_so(chat, model):
+    async with chat() as typist:
+        for _ in range(100):
+            typist.type("/stop" + ENTER)
+            await asyncio.sleep(0.1)
+            if "Nothing is running." in typist.shown:
+                break
+        await typist.sees("Nothing is running.")
+
+
+@pytest.mark.parametrize("asked", ["settings", "option", "both"])
+async def test_trajectories_of_the_chat_are_kept_where_the_settings_say(chat, project, home, asked):
+    home.mkdir()
+    if asked != "option":
+        (home / "config.toml").write_text("[trajectories]\nsave = true\n", "utf-8")
+    given = {} if asked == "settings" else {"save_trajectories": True}
+    async with chat(**given) as typist:
+        typist.type("Hello." + ENTER)
+        await typist.sees("Done.")
+    places = {"settings": home, "option": project, "both": project}
+    [file] = [*home.rglob("trajectory_samples.jsonl"), *project.rglob("trajectory_samples.jsonl")]
+    assert file.parent == places[asked]
+    assert "Hello." in file.read_text("utf-8")

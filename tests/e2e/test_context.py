@@ -34,7 +34,7 @@ async def test_before_the_first_turn_it_tells_what_will_be_sent(editor, model, p
     [tools] = [characters for name, (characters, _) in table.items() if name == f"Tools ({len(body['tools'])})"]
     assert tools == pytest.approx(len(json.dumps([tool["function"] for tool in body["tools"]])), rel=0.05)
     assert table["**Together**"][0] <= 20_000
-    assert "is not known" in editor.text(session)
+    assert "is not known, so 128,000 tokens are assumed" in editor.text(session)
 
 
 async def test_what_the_person_has_not_agreed_to_is_not_counted(editor, project):

@@ -68,8 +68,10 @@ async def test_changed_files_are_restored_and_made_ones_removed_with_their_folde
     assert (project / "a.txt").read_bytes() == b"1\n3\n"
     text = await undo(editor, session)
     assert "`a.txt`: restored" in text
+    assert "The turn “Change more.” is undone" in text
     assert (project / "a.txt").read_bytes() == b"one\nthree\n"
     text = await undo(editor, session)
+    assert "The turn “Change it.” is undone" in text
     assert "`new/deep/b.txt`: removed" in text
     assert (project / "a.txt").read_bytes() == b"one\ntwo\n"
     assert (project / "a.txt").stat().st_mode & 0o777 == 0o640

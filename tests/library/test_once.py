@@ -186,3 +186,13 @@ def test_the_only_question_waits_for_mcp_servers_that_take_their_time(run, model
     assert (status, out) == (0, "Done.\n")
     assert "mcp__slow__echo" in [tool["function"]["name"] for tool in model.requests[0].body["tools"]]
     assert "still starting" not in err
+
+
+@pytest.mark.parametrize("arguments", [(*COMMAND, "-q", "Hello?"), (*MODULE, "--query=Hello?")])
+def test_warnings_are_sentences_and_no_lines_of_a_log(run, project, arguments):
+    (project / "AGENTS.md").write_text("Be short.\n", "utf-8")
+    status, out, err = run(*arguments)
+    assert (status, out) == (0, "Done.\n")
+    [line] = err.splitlines()
+    assert line.startswith("hermes-acp: warning: Not used, since nobody could be asked")
+    assert "hermes-acp-agent trust add PATH" in line
