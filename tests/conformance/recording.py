@@ -18,7 +18,7 @@ EVERYTHING = {
     "fs": {"readTextFile": True, "writeTextFile": True},
     "terminal": True,
     "elicitation": {"form": {}},
-    "session": {"notices": {}},
+    "session": {"notices": {}, "compaction": {}},
     "auth": {"terminal": True},
     "_meta": {"terminal-auth": True},
 }
@@ -33,8 +33,9 @@ async def record(folder: Path) -> list[dict[str, Any]]:
     project = folder / "project"
     project.mkdir()
     said: list[dict[str, Any]] = []
+    talks = ((_plainly, CONTEXT), (_with_everything, {}), (_compacting, CONTEXT), (_without_a_model, {}))
     async with ModelServer() as model:
-        for talk, more in ((_plainly, CONTEXT), (_with_everything, {}), (_without_a_model, {})):
+        for talk, more in talks:
             url = None if talk is _without_a_model else model.url
             async with open_editor(folder / talk.__name__, url, **more) as editor:
                 (project / "a.txt").write_text("one\n")
@@ -141,6 +142,23 @@ def _first_wait(editor: Editor) -> dict[str, Any]:
     return next(line for line in editor.lines if line.get("method") == "terminal/wait_for_exit")
 
 
+async def _compacting(editor: Editor, model: ModelServer, project: Path) -> None:
+    """A context that is compacted, one that cannot be, and one whose compaction is cancelled."""
+    await editor.initialize(EVERYTHING)
+    for outcome in (Say(text=["What was said."]), fail(400, "no"), Say(text=["late"], first_delay=30)):
+        session = await editor.new_session(project)
+        for number in range(12):
+            model.say("word " * 200)
+            await editor.prompt(session, f"Prompt {number}.")
+        model.say(outcome)
+        asked = len(model.requests)
+        compacting = editor.begin_prompt(session, "/compact")
+        await model.until(lambda server, asked=asked: len(server.requests) > asked)
+        if isinstance(outcome, Say) and outcome.first_delay:
+            editor.notify("session/cancel", {"sessionId": session})
+        await compacting
+
+
 async def _without_a_model(editor: Editor, model: ModelServer, project: Path) -> None:
     await editor.initialize()
     await _refused(editor.new_session(project))
@@ -176,6 +194,8 @@ def shape(line: dict[str, Any], methods: dict[Any, str]) -> str:
 
 def _update_shape(update: dict[str, Any]) -> str:
     kind: str = update["sessionUpdate"]
+    if kind == "compaction_update":
+        return f"{kind} {update['status']}"
     if kind == "session_info_update":
         return " ".join([kind, *sorted(update.keys() - {"sessionUpdate"})])
     if kind not in ("tool_call", "tool_call_update"):
@@ -189,7 +209,7 @@ def _word(method: str) -> str:
 
 
 _REPLACED = {
-    r"\b(?:call|msg|thought)_[0-9a-f]{24}\b": "<id>",
+    r"\b(?:call|msg|thought|compaction)_[0-9a-f]{24}\b": "<id>",
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b": "<session>",
     r"\b\d{4}-\d\d-\d\dT[\d:.]+Z\b": "<time>",
 }

@@ -55,7 +55,9 @@ async def test_26_a_resume_shows_nothing_before_its_answer(editor, project):
 
 @pytest.mark.parametrize("method", ["session/new", "session/fork"])
 async def test_27_no_update_names_a_session_before_its_answer(editor, project, method):
+    """Nor the title that a copy has from its source."""
     source = await editor.new_session(project)
+    await editor.prompt(source, "What the title is made of")
     answers = await asyncio.gather(*(editor.request(method, open_params(source, project)) for _ in range(5)))
     for session in (answer["sessionId"] for answer in answers):
         await editor.wait_line(lambda line, it=session: (line.get("params") or {}).get("sessionId") == it)

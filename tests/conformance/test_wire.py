@@ -102,6 +102,33 @@ async def test_05_nothing_is_served_before_initialize(model, project, tmp_path):
         assert (await editor.request("session/list"))["sessions"] == []
 
 
+HELLO = {"jsonrpc": "2.0", "id": "hello", "method": "initialize"}
+
+
+@pytest.mark.parametrize(
+    "hello", [{**HELLO, "params": {"protocolVersion": "1"}}, {**HELLO, "params": {}}, {**HELLO, "jsonrpc": "1.0"}]
+)
+async def test_05_an_initialize_that_is_refused_opens_nothing(model, tmp_path, hello):
+    async with open_editor(tmp_path / "home", model.url) as editor:
+        editor.dialogue = None
+        editor.send_raw(json.dumps(hello).encode() + b"\n")
+        with pytest.raises(AgentError) as error:
+            await editor.request("session/list")
+        assert error.value.code == -32600
+        assert "error" in editor.lines[0]
+
+
+async def test_05_a_second_request_of_an_open_id_is_invalid_and_the_first_is_answered(raw_editor, model, project):
+    model.say(Say(text=["late"], first_delay=0.5))
+    session = await raw_editor.new_session(project)
+    before = len(raw_editor.lines)
+    prompt = {"jsonrpc": "2.0", "id": "same", "method": "session/prompt", "params": prompt_params(session, "hi")}
+    raw_editor.send(prompt, {"jsonrpc": "2.0", "id": "same", "method": "session/list", "params": {}})
+    await raw_editor.wait_line(lambda line: line.get("id") == "same" and "result" in line)
+    answers = [line for line in raw_editor.lines[before:] if line.get("id") == "same"]
+    assert [answer.get("error", {}).get("code") for answer in answers] == [-32600, None]
+
+
 UNKNOWN = ["ping", "session/set_model", "session/set_title", "fs/read_text_file", "Session/List", ""]
 
 
@@ -112,6 +139,7 @@ async def test_06_a_method_that_is_unknown_or_not_advertised_is_not_found(editor
     assert error.value.code == -32601
 
 
+WAYS_BACK = ("session/load", "session/resume", "session/fork")
 MALFORMED = [
     ("initialize", {"protocolVersion": "1"}, "protocolVersion"),
     ("initialize", {}, "protocolVersion"),
@@ -119,6 +147,13 @@ MALFORMED = [
     ("authenticate", {"methodId": None}, "methodId"),
     ("session/new", {"mcpServers": []}, "cwd"),
     ("session/new", {"cwd": 5, "mcpServers": []}, "cwd"),
+    ("session/new", {"cwd": "relative", "mcpServers": []}, "cwd"),
+    ("session/new", {"cwd": "", "mcpServers": []}, "cwd"),
+    ("session/new", {"cwd": "/no/such/folder", "mcpServers": []}, "cwd"),
+    ("session/new", {"cwd": "/etc/hostname", "mcpServers": []}, "cwd"),
+    ("session/new", {"cwd": "/", "mcpServers": [], "additionalDirectories": ["/no/such/folder"]}, "additional"),
+    ("session/load", {"sessionId": "s", "cwd": "relative", "mcpServers": []}, "cwd"),
+    ("session/list", {"cwd": "relative"}, "cwd"),
     ("session/new", {"cwd": "/", "mcpServers": {}}, "mcpServers"),
     ("session/new", {"cwd": "/", "mcpServers": [{"name": "x", "type": "carrier-pigeon"}]}, "mcpServers"),
     ("session/load", {"cwd": "/", "mcpServers": []}, "sessionId"),
@@ -143,6 +178,17 @@ async def test_07_malformed_values_are_invalid_params_that_name_their_field(edit
         await editor.request(method, params)
     assert error.value.code == -32602
     assert field in str(error.value)
+
+
+async def test_07_values_that_do_not_suit_the_session_are_invalid_params(editor, project, tmp_path):
+    session = await editor.new_session(project)
+    await editor.prompt(session, "hi")
+    refused = [(method, {"cwd": str(tmp_path), "mcpServers": []}, "cwd") for method in WAYS_BACK]
+    refused += [("session/prompt", {"prompt": prompt}, "prompt") for prompt in ([], [{"type": "text", "text": " \n"}])]
+    for method, params, field in refused:
+        with pytest.raises(AgentError) as error:
+            await editor.request(method, {"sessionId": session, **params})
+        assert (error.value.code, field in str(error.value)) == (-32602, True), method
 
 
 @pytest.mark.parametrize("params", [[], "text", 5, True])
@@ -187,10 +233,12 @@ async def test_09_paths_are_absolute_and_lines_begin_at_one(editor, model, proje
 
 
 async def test_11_unknown_extension_requests_are_not_found_and_notifications_ignored(editor):
+    before = len(editor.lines)
     editor.notify("_vendor.x/event", {"a": 1})
     with pytest.raises(AgentError) as error:
         await editor.request("_vendor.x/question", {"a": 1})
     assert error.value.code == -32601
+    assert [line["id"] for line in editor.lines[before:]] == [editor.last_id]
 
 
 async def test_12_extensions_are_advertised_in_the_meta_of_a_capability(editor, model, project):

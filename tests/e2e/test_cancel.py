@@ -19,9 +19,13 @@ def updates_after_the_answer(editor):
     return [line for line in editor.lines[first + 1 :] if line.get("method") == "session/update"]
 
 
+AT_ONCE = 2.0
+"""Seconds, also for a busy machine. What it really takes is measured by `make bench`."""
+
+
 async def cancel(editor, session, prompt):
     editor.notify("session/cancel", {"sessionId": session})
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(AT_ONCE):
         assert (await prompt)["stopReason"] == "cancelled"
 
 
@@ -39,7 +43,7 @@ async def test_before_the_first_byte(editor, model, project):
     prompt = editor.begin_prompt(session, "hi")
     await model.until(lambda server: server.requests)
     await cancel(editor, session, prompt)
-    await model.until(lambda server: server.aborted)
+    await model.until(lambda server: server.aborted, AT_ONCE)
     await assert_served(editor, model, session)
 
 
@@ -49,7 +53,7 @@ async def test_in_mid_stream(editor, model, project):
     prompt = editor.begin_prompt(session, "hi")
     await editor.wait_update(lambda update: update["sessionUpdate"] == "agent_message_chunk")
     await cancel(editor, session, prompt)
-    await model.until(lambda server: server.aborted)
+    await model.until(lambda server: server.aborted, AT_ONCE)
     await assert_served(editor, model, session)
 
 

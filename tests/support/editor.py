@@ -260,10 +260,13 @@ class Editor:
 
     def _take(self, line: bytes) -> None:
         try:
-            message = json.loads(line.decode("utf-8"))
+            text = line.decode("utf-8")
+            message = json.loads(text)
         except ValueError as error:
             self.problems.append(f"not JSON ({error}): {line[:200]!r}")
             return
+        if not text.isascii() and len(text.splitlines()) > 1:
+            self.problems.append(f"some readers see several lines: {line[:200]!r}")
         if self.dialogue:
             problems = self.dialogue.agent_says(message)
             self.problems += [f"{problem}, in {line[:300]!r}" for problem in problems]
