@@ -6,7 +6,7 @@ This is what the first prompt needs and the start of a session does not, so it i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hermes_acp.agent.auxiliary_client import AuxiliaryClient
 from hermes_acp.agent.descriptions import Descriptions
@@ -18,6 +18,7 @@ from hermes_acp.agent.providers.retry import USUAL, Backoff
 from hermes_acp.agent.tools import load
 from hermes_acp.config import Config, SideTask
 from hermes_acp.connections import Connections
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.plugins.hooks import PluginHooks
 from hermes_acp.settings import Choice, ModelEndpoint, distinct
 from hermes_acp.settings.providers import DEMO

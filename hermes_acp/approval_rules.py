@@ -6,9 +6,9 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import words
 
 RuleDecision = Literal["deny", "ask", "allow"]

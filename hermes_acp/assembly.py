@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from hermes_acp.agent.thought_levels import Levels, levels_of, unknown_levels
 from hermes_acp.config import Config, SideTask
 from hermes_acp.errors import ConfigError, ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.settings import Choice, ModelEndpoint, Settings, distinct, resolve_reserves, resolve_sides
 from hermes_acp.settings.providers import DEMO
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from functools import partial
 from typing import Any, Literal, get_args
 
 from hermes_acp.approval_rules import Rule, read_rules
 from hermes_acp.errors import ConfigError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.mcp_servers import McpServer, parse_servers
 from hermes_acp.values import (
     Checks,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from hermes_acp.agent.model_table import known_model
 from hermes_acp.agent.providers.apis import api_of
@@ -20,6 +20,7 @@ from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.retry import USUAL, Backoff, Retrying
 from hermes_acp.agent.thought_levels import Levels, levels_of, unknown_levels
 from hermes_acp.config import AgentConfig
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import confidential
 from hermes_acp.settings import Choice, ModelEndpoint, origin
 from hermes_acp.settings.providers import DEMO

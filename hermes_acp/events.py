@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from hermes_acp.cards import Diff, Location, ToolKind, ToolResult
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import UserMessage
 
 StatusKind = Literal[

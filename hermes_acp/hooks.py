@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from hermes_acp.cards import ToolResult
+from hermes_acp.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from hermes_acp.cards import Diff, Effect, Location, ToolKind
 from hermes_acp.events import Event
+from hermes_acp.lazy_dataclasses import dataclass
 
 Decision = Literal["allow_once", "allow_always", "reject_once", "reject_always", "cancelled", "unavailable"]
 """The four choices of ACP; "cancelled" ends the turn; "unavailable": nobody could be asked."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from typing import Any, Literal
 from urllib.parse import urlsplit
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 Pairs = tuple[tuple[str, str], ...]
 

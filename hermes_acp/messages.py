@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.nesting import DEEPEST, is_deep
 from hermes_acp.text import clean
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +19,7 @@ from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.agent.trust import Trust
 from hermes_acp.config import Config
 from hermes_acp.events import Event
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.mcp.server import Surroundings
 from hermes_acp.mcp.servers import Servers

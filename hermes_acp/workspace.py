@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 MAX_FILE_BYTES = 10 * 1024 * 1024
 """Files above this are read by ranges of lines only and never edited."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 
 from hermes_acp.agent.providers.answers import answer_of
 from hermes_acp.agent.providers.base import Pay, Provider, Request, free
 from hermes_acp.config import SideTask
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import UserMessage, user
 
 log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hermes_acp.agent.context_engine import Compaction, Context, ContextEngine, ContextTooLarge, Moment
 from hermes_acp.agent.conversation import Conversation
@@ -16,6 +16,7 @@ from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.errors import HermesError, ProviderError, TurnCancelled
 from hermes_acp.events import CompactionBegun, CompactionFailed, ContextCompacted, Notice, StatusChanged
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message
 
 MOST_IN_VAIN = 2

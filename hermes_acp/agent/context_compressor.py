@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hermes_acp.agent.context_engine import Compaction, Context, ContextEngine, ContextTooLarge, Moment
 from hermes_acp.agent.rendering import render
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage, user
 from hermes_acp.text import clean, head_and_tail
 

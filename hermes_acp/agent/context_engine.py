@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from hermes_acp.errors import HermesError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message
 
 Moment = Literal["turn_start", "before_call", "turn_end"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from hermes_acp.agent.conversation import Toolbox
 from hermes_acp.agent.gauge import Size, size_of_messages, size_of_tools
 from hermes_acp.agent.prompt.sections import sizes
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
 
 _ROLES: Sequence[tuple[str, type[Message]]] = (

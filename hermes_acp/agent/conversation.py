@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hermes_acp.agent.gauge import Gauge
 from hermes_acp.agent.history import close_open_turn
@@ -11,6 +11,7 @@ from hermes_acp.agent.providers.base import Reply, Usage
 from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.records import now
 from hermes_acp.events import Event, ModelSwitched
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.base import Tool

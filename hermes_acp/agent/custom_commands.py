@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.agent.front_matter import read_document
 from hermes_acp.agent.prompt.reading import beginning
 from hermes_acp.agent.prompt.screening import screen
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import shorten
 
 ARGUMENTS = "$ARGUMENTS"

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from hermes_acp.errors import ToolError, TurnCancelled, Unfinished
 from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepared, ToolStarted
 from hermes_acp.hooks import HookedCall, Hooks, NoHooks
 from hermes_acp.host import Answer, ApprovalRequest
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.confidential import blotted, discreet
 from hermes_acp.messages import ToolCall, ToolMessage
 from hermes_acp.tools.approval import PLAN_MODE, describe_always

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 _FENCE = re.compile(r"---[ \t]*")
 _END = re.compile(r"(?:---|\.\.\.)[ \t]*")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp.agent.providers.base import Request, Usage
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Image, Message, Text, ToolMessage, UserMessage
 
 START = 3.6

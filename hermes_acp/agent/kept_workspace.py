@@ -6,13 +6,13 @@ import asyncio
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from hermes_acp.agent.store.changes import FileAfter, FileBefore
 from hermes_acp.agent.store.contents import digest_of
 from hermes_acp.errors import StoreError, ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import files
 from hermes_acp.local.one_writer import OneWriter
 from hermes_acp.local.paths import encode

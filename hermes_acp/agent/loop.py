@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from hermes_acp.agent.auxiliary_client import AuxiliaryClient
@@ -22,6 +22,7 @@ from hermes_acp.errors import ProviderError
 from hermes_acp.events import StatusChanged, StepFinished, TextDelta, UserPrompted
 from hermes_acp.hooks import Hooks, NoHooks
 from hermes_acp.host import Host
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import finishing, surely
 from hermes_acp.messages import AssistantMessage, ToolMessage, UserMessage
 from hermes_acp.workspace import Workspace

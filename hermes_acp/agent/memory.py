@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.agent.prompt.screening import screen
 from hermes_acp.errors import ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import files, writing
 from hermes_acp.local.locking import one_at_a_time
 from hermes_acp.text import clean, plain, shorten

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from hermes_acp.agent.compacting import Compactor, Room
@@ -16,6 +16,7 @@ from hermes_acp.agent.providers.base import Reply, Request, Usage
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished, UsageChanged
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import finishing
 
 if TYPE_CHECKING:

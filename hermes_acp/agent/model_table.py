@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
 from hermes_acp.agent.providers.base import Usage
+from hermes_acp.lazy_dataclasses import dataclass
 
 CAREFUL_WINDOW = 128_000
 """The context, in tokens, of a model that nothing is known of."""

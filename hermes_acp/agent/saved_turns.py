@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent, TurnResult, run_turn
 from hermes_acp.agent.trajectory import COMPLETED_FILE, FAILED_FILE, save_trajectory, to_sharegpt
 from hermes_acp.host import Host
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import surely
 from hermes_acp.messages import AssistantMessage, Message, UserMessage, to_dict
 

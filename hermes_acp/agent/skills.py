@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.agent.front_matter import Document, read_document
 from hermes_acp.agent.prompt.reading import beginning
 from hermes_acp.agent.prompt.screening import screen
 from hermes_acp.errors import ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import paths
 from hermes_acp.text import shorten
 from hermes_acp.tools.safety.paths import is_inside, is_secret

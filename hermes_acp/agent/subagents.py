@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Unpack
 
 from hermes_acp.agent.conversation import Conversation
@@ -27,6 +27,7 @@ from hermes_acp.events import (
     ToolStarted,
 )
 from hermes_acp.host import Answer, ApprovalRequest, Host, Question
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message, UserMessage
 
 WITHHELD = frozenset({"delegate_task", "clarify", "memory", "todo"})

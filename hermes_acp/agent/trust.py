@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from hermes_acp.host import Decision
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import digests
 from hermes_acp.local.locking import one_at_a_time
 from hermes_acp.local.small_files import write_private

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.agent.conversation import Conversation
@@ -16,6 +15,7 @@ from hermes_acp.cards import Location
 from hermes_acp.errors import TurnCancelled
 from hermes_acp.events import Notice
 from hermes_acp.host import ApprovalRequest, Host
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import surely
 from hermes_acp.mcp.project import ProjectServers, read_project
 from hermes_acp.mcp.servers import Servers

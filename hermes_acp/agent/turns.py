@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 T = TypeVar("T")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -14,6 +13,7 @@ from hermes_acp.agent.store.changes import OldFile
 from hermes_acp.agent.store.contents import digest_of
 from hermes_acp.cards import Diff
 from hermes_acp.errors import ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import codec
 from hermes_acp.local.files import read
 from hermes_acp.local.paths import encode

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp import __version__
@@ -23,6 +23,7 @@ from hermes_acp.commands.builtin import every_command, find_command, find_custom
 from hermes_acp.commands.unknown import unknown_command
 from hermes_acp.errors import HermesError, TurnCancelled
 from hermes_acp.events import UsageChanged
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.confidential import blotted
 from hermes_acp.messages import user
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
 from hermes_acp.chat.drawing import printable
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import visible
 
 MOST_FILES = 200

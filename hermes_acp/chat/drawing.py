@@ -7,7 +7,6 @@ import io
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from rich.console import Console, RenderableType
 from rich.padding import Padding
@@ -18,6 +17,7 @@ from hermes_acp.agent.trust import TRUST
 from hermes_acp.cards import Diff, ToolResult
 from hermes_acp.events import PlanEntry, Severity
 from hermes_acp.host import ApprovalRequest
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean, plain, shorten, visible
 
 WIDEST = 120

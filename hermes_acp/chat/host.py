@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hermes_acp.agent.trust import TRUST
 from hermes_acp.approval_rules import Rule
@@ -31,6 +31,7 @@ from hermes_acp.events import (
     UserPrompted,
 )
 from hermes_acp.host import Answer, ApprovalRequest, Decision, Question
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import visible
 from hermes_acp.tools.approval import lasting_rules
 

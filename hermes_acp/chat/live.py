@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hermes_acp.chat.drawing import Pen, printable
 from hermes_acp.chat.passages import Passages
+from hermes_acp.lazy_dataclasses import dataclass
 
 FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 FRAMES_A_SECOND = 10

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 MOST_LINES = 30
 """A code block is let go in pieces of so many lines: what streams has to fit on a screen."""

@@ -10,7 +10,7 @@ import signal
 import sys
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from hermes_acp.chat.screen import Screen, Shown
 from hermes_acp.chat.session import ChatSession
 from hermes_acp.chat.surface import Doings, Surface
 from hermes_acp.events import Severity
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.talk import Talk
 from hermes_acp.library.threads import DaemonThreads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
@@ -33,6 +33,7 @@ from prompt_toolkit.styles import Style
 
 from hermes_acp.chat.drawing import WIDEST, Pen
 from hermes_acp.chat.surface import Doings
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
 
 GUARD_SECONDS = 0.4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hermes_acp.agent.abridging import for_replay
@@ -18,6 +18,7 @@ from hermes_acp.commands.options import Options, restore_options
 from hermes_acp.errors import CredentialsMissing
 from hermes_acp.events import Event, UserPrompted
 from hermes_acp.host import Host
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.talk import Talk
 from hermes_acp.mcp.servers import Servers

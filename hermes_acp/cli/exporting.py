@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from hermes_acp.agent.store.changes import FileChange
@@ -23,6 +23,7 @@ from hermes_acp.events import (
     ToolPrepared,
     UserPrompted,
 )
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message, Text
 from hermes_acp.text import clean, fenced, plain, visible
 

@@ -8,7 +8,6 @@ import io
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import PurePath
@@ -16,6 +15,7 @@ from typing import NoReturn
 
 from hermes_acp import __version__
 from hermes_acp.errors import ConfigError, HermesError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.settings.sources import OPTIONS, Option
 
 USAGE_ERROR = 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from hermes_acp.cli.snippets import SNIPPETS
 from hermes_acp.cli.terminal import ask, ask_secret, say
 from hermes_acp.config import check_value, parse_config
 from hermes_acp.errors import ConfigError, HermesError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.small_files import write_like_before
 from hermes_acp.settings.credentials import note_keyring, origin, read_stored, sign_in, store_key
 from hermes_acp.settings.edit import set_values

@@ -7,8 +7,9 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 _SCRIPT = "hermes-acp-agent"
 _NAME = "Hermes ACP"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from hermes_acp.agent.sharegpt.checking import find_faults
 from hermes_acp.errors import ConfigError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import counted, shorten, visible
 
 _LONGEST = 400

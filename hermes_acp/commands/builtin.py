@@ -6,7 +6,6 @@ What a command alone needs is imported when it is given: every session names the
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -21,6 +20,7 @@ from hermes_acp.commands.options import Options
 from hermes_acp.errors import HermesError, StoreError
 from hermes_acp.events import TextDelta, UserPrompted
 from hermes_acp.host import Host
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import finishing
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import user

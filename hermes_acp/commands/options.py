@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from hermes_acp.agent.thought_levels import DEFAULT, Levels, fitted, in_request, read_level
 from hermes_acp.config import MODES, Mode, ThoughtLevel
+from hermes_acp.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from hermes_acp.assembly import Models

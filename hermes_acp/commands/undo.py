@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.kept_workspace import KeptWorkspace
@@ -18,6 +17,7 @@ from hermes_acp.cards import Diff, Location, ToolResult
 from hermes_acp.errors import StoreError
 from hermes_acp.events import ToolFinished, ToolPrepared, ToolStarted
 from hermes_acp.host import ApprovalRequest, Host
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import surely
 from hermes_acp.text import shorten, shorten_words, visible
 from hermes_acp.tools.places import location, named

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
 from hermes_acp.config import CHECKS, Config, check_value
 from hermes_acp.errors import ConfigError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.library.callbacks import Callbacks
 from hermes_acp.local import confidential
 from hermes_acp.settings import Settings, config_in, load_settings

@@ -7,7 +7,7 @@ import difflib
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp.agent.trust import TRUST
@@ -29,6 +29,7 @@ from hermes_acp.events import (
     ToolStarted,
 )
 from hermes_acp.host import Answer, ApprovalRequest, Decision, Question
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.library.calling import Calls, ask
 from hermes_acp.tools.approval import lasting_rules
 

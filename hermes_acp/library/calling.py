@@ -10,9 +10,11 @@ import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import CancelledError, Future
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from queue import SimpleQueue
 from typing import Any
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 Function = Callable[..., Any]
 

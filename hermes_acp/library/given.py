@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.providers.base import new_id
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import pictures
 from hermes_acp.local.picture_formats import BrokenPicture
 from hermes_acp.messages import (

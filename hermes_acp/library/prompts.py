@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from hermes_acp.agent.conversation import Conversation
@@ -15,6 +15,7 @@ from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.turns import Ticket, Turns
 from hermes_acp.errors import HermesError, SessionNotFound, TurnCancelled
 from hermes_acp.events import StatusChanged
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.callbacks import CallbackHost
 from hermes_acp.library.given import History, fit_history, fit_prompt

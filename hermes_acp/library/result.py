@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from hermes_acp.agent.loop import TurnResult
 from hermes_acp.agent.providers.base import Usage
+from hermes_acp.lazy_dataclasses import dataclass
 
 INTERRUPTED = "cancelled"
 FAILED = "error"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from hermes_acp.agent.conversation import Conversation
@@ -21,6 +21,7 @@ from hermes_acp.config import Config, Mode
 from hermes_acp.errors import ConfigError, SessionNotFound
 from hermes_acp.events import Event, Notice
 from hermes_acp.host import Host
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.library.arguments import Setup
 from hermes_acp.library.source import open_models
 from hermes_acp.local.environment import withhold

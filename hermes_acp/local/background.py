@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.child import Child
 from hermes_acp.local.output import Recording
 from hermes_acp.local.waiting import within

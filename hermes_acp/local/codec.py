@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
 
 _BREAK = re.compile(r"\r\n|\n|\r")

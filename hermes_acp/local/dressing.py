@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import environment
 from hermes_acp.local.sandbox.walls import Sandbox
 from hermes_acp.workspace import Command

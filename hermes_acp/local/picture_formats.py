@@ -5,7 +5,8 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _NO_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})

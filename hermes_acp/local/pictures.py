@@ -10,11 +10,11 @@ import base64
 import binascii
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.picture_formats import BrokenPicture, Outline, outline
 from hermes_acp.messages import Image
 

@@ -8,11 +8,12 @@ import shutil
 import sys
 import sysconfig
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Literal
 
 from hermes_acp.errors import ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import child, environment
 from hermes_acp.local.child import Child
 from hermes_acp.text import clean, shorten

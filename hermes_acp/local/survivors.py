@@ -15,7 +15,8 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 _PAUSE = 0.001
 _LONGEST_PAUSE = 0.008

@@ -10,7 +10,6 @@ import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,6 +28,7 @@ from mcp.shared.message import SessionMessage
 from hermes_acp import __version__
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.mcp.reading import read_message
 from hermes_acp.mcp.results import read_result
 from hermes_acp.mcp.stdio import LONGEST_LINE, Program, running

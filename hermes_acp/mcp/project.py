@@ -7,11 +7,11 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from hermes_acp.approval_rules import runs_others
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import confidential, digests, environment
 from hermes_acp.local.paths import encode, inside, real
 from hermes_acp.mcp_servers import McpServer, ProgramServer, parse_servers

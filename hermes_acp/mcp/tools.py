@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from hermes_acp.cards import Effect, ToolKind, ToolResult
 from hermes_acp.errors import ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.mcp.schemas import Validate, acceptable, describe, validator
 from hermes_acp.nesting import DEEPEST
 from hermes_acp.text import clean, shorten, visible

@@ -6,10 +6,10 @@ import inspect
 import logging
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from hermes_acp.events import Notice
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.plugins.worker import Worker
 from hermes_acp.text import clean, shorten
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.events import Notice
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.commands import available_commands
 from hermes_acp.protocol.inbound import Server

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.initialize import client_capabilities
 
 

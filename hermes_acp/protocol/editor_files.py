@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.errors import ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol import outbound
 from hermes_acp.protocol.errors import Disconnected, RemoteError
 from hermes_acp.protocol.peer import Peer

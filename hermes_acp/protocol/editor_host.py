@@ -7,7 +7,6 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from hermes_acp.agent.providers.base import new_id
@@ -29,6 +28,7 @@ from hermes_acp.events import (
     UserPrompted,
 )
 from hermes_acp.host import Answer, ApprovalRequest, Question
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol import outbound
 from hermes_acp.protocol.capabilities import ClientCapabilities
 from hermes_acp.protocol.peer import Peer

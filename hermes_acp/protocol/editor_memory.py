@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ import asyncio
 import logging
 import signal
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.environment import shell
 from hermes_acp.local.waiting import surely
 from hermes_acp.protocol import outbound

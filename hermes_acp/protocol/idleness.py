@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from hermes_acp.agent.conversation import Conversation
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message
 
 

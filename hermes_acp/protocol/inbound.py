@@ -6,7 +6,6 @@ Fields that are not known are kept; optional ones may be null. `_meta` stays by 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,6 +20,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import shorten
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import ValidationError
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.errors import (
     RpcError,
     cancelled,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.errors import INTERNAL_ERROR, RpcError, invalid_request, parse_error
 from hermes_acp.text import clean
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.trust import Trust
 from hermes_acp.events import Notice, StatusChanged
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.mcp_servers import McpServer
 from hermes_acp.plugins.loading import LOADING

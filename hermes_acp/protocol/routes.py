@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.jsonrpc import Id
 
 A = TypeVar("A")

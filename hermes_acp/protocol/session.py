@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from hermes_acp.agent.turns import Turns
 from hermes_acp.commands.builtin import find_command, find_custom, run_command
 from hermes_acp.commands.options import Options
 from hermes_acp.errors import HermesError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.protocol.content import read_prompt, text_of, with_text
 from hermes_acp.protocol.editor_host import EditorHost

@@ -7,7 +7,7 @@ import logging
 import os
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
 from hermes_acp.errors import SessionDeleted, SessionNotFound
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.opening import Opening, servers_of
 from hermes_acp.protocol.account import Account

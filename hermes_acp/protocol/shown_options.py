@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.thought_levels import Levels
 from hermes_acp.commands.options import Options
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.options import config_options, mode_state

@@ -8,7 +8,8 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 MAX_LINE = 32 * 1024 * 1024
 """The longest line that is taken, in bytes."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from hermes_acp.errors import HermesError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.small_files import write_private
 from hermes_acp.settings.files import read_with_mode
 from hermes_acp.settings.homes import Home

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.config import ModelConfig
 from hermes_acp.errors import ConfigError, CredentialsMissing
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.settings.credentials import origin, read_stored
 from hermes_acp.settings.key_command import key_of_command
 from hermes_acp.settings.keyrings import WHERE, begin_reading

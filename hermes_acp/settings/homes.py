@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 _NAME = "hermes-acp"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from hermes_acp.config import Config, build_config, read_values, tighten
 from hermes_acp.errors import ConfigError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import confidential
 from hermes_acp.settings.credentials import read_stored
 from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve, says_nothing

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hermes_acp.errors import ConfigError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.settings.endpoint import ModelEndpoint
 from hermes_acp.settings.loopback import ask, is_loopback
 from hermes_acp.settings.providers import PROVIDERS

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from hermes_acp.config import ApiMode
+from hermes_acp.lazy_dataclasses import dataclass
 
 DEMO = "demo"
 """The provider that is rules instead of a model; used only when it is named."""

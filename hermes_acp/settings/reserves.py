@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from hermes_acp.config import ModelConfig, SideTask
 from hermes_acp.errors import ConfigError, CredentialsMissing
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.settings.credentials import origin
 from hermes_acp.settings.endpoint import Keys, ModelEndpoint, completed, resolve
 from hermes_acp.settings.load import Settings

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 from hermes_acp.config import API_MODES, CHECKS, check_value
 from hermes_acp.errors import ConfigError
+from hermes_acp.lazy_dataclasses import dataclass
 
 LEVELS = ("debug", "info", "warning", "error")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -12,6 +12,7 @@ from hermes_acp.approval_rules import Rule
 from hermes_acp.cards import Effect
 from hermes_acp.config import Mode
 from hermes_acp.host import ApprovalRequest, Decision
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import visible
 from hermes_acp.tools.base import Action
 from hermes_acp.tools.safety.paths import is_inside, is_secret, steers_tools

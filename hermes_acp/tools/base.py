@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from inspect import cleandoc
 from pathlib import Path
@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from hermes_acp.cards import Diff, Effect, Location, ToolKind, ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.host import Host, Nobody
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.tools.arguments import explain
 from hermes_acp.tools.safety.judged import Judged
 from hermes_acp.workspace import USUAL, Access, Show, Workspace

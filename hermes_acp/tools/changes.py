@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from hermes_acp.cards import Diff, ToolResult
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
 from hermes_acp.tools.base import Action
 from hermes_acp.tools.places import location, shown, unmoved

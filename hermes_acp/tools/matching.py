@@ -6,11 +6,11 @@ import json
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import accumulate
 
 from hermes_acp.errors import ToolError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean, shorten
 
 _COMPARED_LINES = 5_000

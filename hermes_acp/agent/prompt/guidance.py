@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.agent.prompt.reading import beginning, cut
 from hermes_acp.agent.prompt.screening import Screened, screen
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.tools.safety.paths import is_inside, is_secret
 
 GUIDANCE_FILES = (("AGENTS.md", "CLAUDE.md"), (".hermes.md",))

@@ -6,8 +6,8 @@ A simple scan for what is known to be tried, not a proof: the gate, not the prom
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
 
 _IGNORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060-\u2064\ufeff]")

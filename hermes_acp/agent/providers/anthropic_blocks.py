@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp.agent.providers.base import Delta, ReplyIds
 from hermes_acp.agent.providers.drafted import Draft
 from hermes_acp.agent.providers.pieces import Pieces, mend
 from hermes_acp.events import ReasoningDelta, TextDelta, ToolDrafted
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import ToolCall
 
 KIND_OF_DELTA: Mapping[str, str] = {

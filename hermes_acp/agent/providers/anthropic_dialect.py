@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 
 OPTIONAL_FIELDS = ("cache_control", "thinking", "output_config", "display", "is_error", "tool_choice")
 """What a server may not know: fields of the request and of its blocks."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -16,6 +15,7 @@ from hermes_acp.agent.providers.anthropic_thinking import thinking
 from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, replayed, tool_name
 from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Image, Message, Text, ToolCall, ToolMessage, UserMessage
 from hermes_acp.text import clean
 

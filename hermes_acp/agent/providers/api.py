@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 from hermes_acp.agent.providers.base import Reply, Request
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.reading import Decoder
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 
 
 class Response(Protocol):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hermes_acp.agent.providers.base import Delta, Layer, Request
 from hermes_acp.agent.thought_levels import DEFAULT, Levels, fitted, in_request, read_level
+from hermes_acp.lazy_dataclasses import dataclass
 
 
 @dataclass(slots=True)

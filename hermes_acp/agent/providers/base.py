@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol
 
 from hermes_acp.events import ModelSwitched, Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Message
 
 Finish = Literal["stop", "tool_calls", "length", "refusal"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hermes_acp.agent.providers.drafted import Draft
 from hermes_acp.agent.providers.pieces import mend
 from hermes_acp.events import ToolDrafted
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import ToolCall
 
 

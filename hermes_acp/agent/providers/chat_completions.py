@@ -12,17 +12,17 @@ from hermes_acp.agent.providers.chat_encoding import chat_body
 from hermes_acp.agent.providers.endpoint import Endpoint
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.providers.openai_sdk import OpenAIClient
+    from hermes_acp.agent.providers.openai_sdk import ChatClient
 
 
-def _connect(endpoint: Endpoint) -> OpenAIClient:
-    from hermes_acp.agent.providers.openai_sdk import OpenAIClient
+def _connect(endpoint: Endpoint) -> ChatClient:
+    from hermes_acp.agent.providers.openai_sdk import ChatClient
 
-    return OpenAIClient(endpoint)
+    return ChatClient(endpoint)
 
 
-def _send(client: OpenAIClient, body: Mapping[str, Any]) -> Sending:
-    return client.chat(body)
+def _send(client: ChatClient, body: Mapping[str, Any]) -> Sending:
+    return client.send(body)
 
 
 API = Api(Dialect(), chat_body, adapted, ChatDecoder, _connect, _send)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 
 REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_details")
 OPTIONAL_FIELDS = (*REASONING_FIELDS, "stream_options", "reasoning_effort")

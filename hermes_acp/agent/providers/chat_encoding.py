@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import groupby
 from typing import Any
@@ -12,6 +11,7 @@ from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.chat_dialect import REASONING_FIELDS, Dialect
 from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, replayed, tool_name
 from hermes_acp.agent.providers.endpoint import Endpoint
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import (
     AssistantMessage,
     Image,

@@ -12,17 +12,17 @@ from hermes_acp.agent.providers.responses_dialect import ResponsesDialect, adapt
 from hermes_acp.agent.providers.responses_encoding import responses_body
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.providers.openai_sdk import OpenAIClient
+    from hermes_acp.agent.providers.openai_sdk import ResponsesClient
 
 
-def _connect(endpoint: Endpoint) -> OpenAIClient:
-    from hermes_acp.agent.providers.openai_sdk import OpenAIClient
+def _connect(endpoint: Endpoint) -> ResponsesClient:
+    from hermes_acp.agent.providers.openai_sdk import ResponsesClient
 
-    return OpenAIClient(endpoint)
+    return ResponsesClient(endpoint)
 
 
-def _send(client: OpenAIClient, body: Mapping[str, Any]) -> Sending:
-    return client.responses(body)
+def _send(client: ResponsesClient, body: Mapping[str, Any]) -> Sending:
+    return client.send(body)
 
 
 API = Api(ResponsesDialect(), responses_body, adapted, ResponsesDecoder, _connect, _send)

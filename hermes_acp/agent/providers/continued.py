@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hermes_acp.agent.providers.base import Delta, Layer, Reply, Request, Usage
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import TextDelta
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, user
 
 CONTINUE = "Your answer was cut off by the output limit. Go on exactly where it stopped, without repeating anything."

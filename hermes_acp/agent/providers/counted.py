@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hermes_acp.agent.providers.base import Delta, Layer, Reply, Request, Usage
+from hermes_acp.lazy_dataclasses import dataclass
 
 
 @dataclass(slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp.agent.providers.base import new_id
 from hermes_acp.agent.providers.pieces import mend
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import ToolCall, parse_arguments
 
 NAMELESS = "The call names no tool."

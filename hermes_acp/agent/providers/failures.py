@@ -7,13 +7,13 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from hermes_acp.agent.providers.masking import masked
 from hermes_acp.agent.providers.wordings import MODEL_GONE, NO_MONEY, TOO_LONG, TYPES
 from hermes_acp.errors import RETRYABLE, ProviderError, ProviderErrorKind
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean, plain, shorten
 
 MAX_MESSAGE = 1000

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from hermes_acp.agent.providers.base import Delta, Provider, Request
 from hermes_acp.agent.providers.cooldown import Cooldown
 from hermes_acp.agent.providers.shown import Shown
 from hermes_acp.errors import RETRYABLE, ProviderError, ProviderErrorKind
 from hermes_acp.events import ModelSwitched, Notice, StatusChanged
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import UserMessage
 
 FALLS_BACK: frozenset[ProviderErrorKind] = RETRYABLE | {"auth", "model_unavailable"}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.failures import MAX_READ, failure_of, provider_error
 from hermes_acp.agent.providers.masking import masked
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.nesting import DEEPEST, is_deep
 
 

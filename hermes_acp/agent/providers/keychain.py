@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import Any
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import surely
 
 ReadKey = Callable[[], Coroutine[Any, Any, str]]

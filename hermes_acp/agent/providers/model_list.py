@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
 
 MAX_MODELS = 200

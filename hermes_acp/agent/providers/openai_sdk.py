@@ -24,7 +24,8 @@ _OPENAI = "api.openai.com"
 
 
 class OpenAIClient:
-    """The connections to one endpoint. Make it in a thread: it reads certificates and imports a good deal.
+    """The connections to one endpoint. Make it in a thread: it reads certificates and imports a good deal; the
+    parts of the SDK for one API, whose types take some hundredths of a second, are made by the client of that API.
 
     The SDK waits and retries nothing by itself. What it takes from the environment (organisation, project,
     custom headers) goes to OpenAI only.
@@ -42,21 +43,8 @@ class OpenAIClient:
                 default_headers=cast(Mapping[str, str], _headers(endpoint)),
                 http_client=openai.DefaultAsyncHttpxClient(**http_options(endpoint)),
             )
-        self._completions = self._client.chat.completions.with_streaming_response
-        self._responses = self._client.responses.with_streaming_response
         # What lies below the SDK is imported by its first use of a loop, and shall not be by the first request.
         anyio.run(anyio.sleep, 0)
-
-    def chat(self, body: Mapping[str, Any]) -> Sending:
-        """A Chat Completions request.
-
-        The messages go beside the SDK's own arguments, which it would walk one by one.
-        """
-        return self._completions.create(model=self._endpoint.model, messages=[], stream=True, extra_body=body)
-
-    def responses(self, body: Mapping[str, Any]) -> Sending:
-        """A Responses request; its input goes beside the SDK's own arguments as well."""
-        return self._responses.create(model=self._endpoint.model, stream=True, extra_body=body)
 
     async def models(self, seconds: float) -> bytes:
         """The list of models; see `Client`."""
@@ -66,6 +54,30 @@ class OpenAIClient:
 
     async def aclose(self) -> None:
         await self._client.close()
+
+
+class ChatClient(OpenAIClient):
+    """A client that speaks Chat Completions."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._completions = self._client.chat.completions.with_streaming_response
+
+    def send(self, body: Mapping[str, Any]) -> Sending:
+        """A request. The messages go beside the SDK's own arguments, which it would walk one by one."""
+        return self._completions.create(model=self._endpoint.model, messages=[], stream=True, extra_body=body)
+
+
+class ResponsesClient(OpenAIClient):
+    """A client that speaks the Responses API."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self._responses = self._client.responses.with_streaming_response
+
+    def send(self, body: Mapping[str, Any]) -> Sending:
+        """A request; its input goes beside the SDK's own arguments."""
+        return self._responses.create(model=self._endpoint.model, stream=True, extra_body=body)
 
 
 def _address_hint(endpoint: Endpoint) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from hermes_acp.agent.providers.base import Delta, Provider, Request
@@ -16,6 +16,7 @@ from hermes_acp.agent.providers.model_list import ListedModel
 from hermes_acp.agent.providers.shown import Shown
 from hermes_acp.errors import HermesError, ProviderError
 from hermes_acp.events import StatusChanged
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import confidential
 from hermes_acp.local.waiting import surely
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 
 EFFORT = "reasoning.effort"
 SUMMARY = "reasoning.summary"

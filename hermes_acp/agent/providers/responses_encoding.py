@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
@@ -12,6 +11,7 @@ from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, tool_name
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.responses_dialect import EFFORT, SUMMARY, ResponsesDialect, reasoning_id
 from hermes_acp.agent.providers.responses_layout import Entry, Part, laid_out, layout_of
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import (
     AssistantMessage,
     Image,

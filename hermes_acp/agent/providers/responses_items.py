@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp.agent.providers.drafted import Draft
 from hermes_acp.agent.providers.pieces import mend
+from hermes_acp.lazy_dataclasses import dataclass
 
 Event = Mapping[str, Any]
 

@@ -6,12 +6,12 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass
 
 from hermes_acp.agent.providers.base import Delta, Layer, Request
 from hermes_acp.agent.providers.shown import Shown
 from hermes_acp.errors import RETRYABLE, ProviderError
 from hermes_acp.events import Notice, StatusChanged
+from hermes_acp.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from ssl import PROTOCOL_TLS_CLIENT, SSLContext
 from typing import Any, cast
 
 import anyio
@@ -16,6 +16,7 @@ from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.failures import failure_of, provider_error
 from hermes_acp.agent.providers.masking import masked
 from hermes_acp.errors import ProviderError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import shorten, visible
 
 CONNECT_TIMEOUT = 15.0
@@ -108,11 +109,13 @@ class Translation:
 def http_options(endpoint: Endpoint) -> dict[str, Any]:
     """How an SDK's HTTP client is to be made.
 
-    Proxies of the environment are not used for this machine itself. A redirect is not followed: prompt and
-    key are for the configured address alone.
+    Proxies of the environment are not used for this machine itself, which is asked in plain HTTP: no certificates
+    are read for it, and none would be accepted. A redirect is not followed: prompt and key are for the configured
+    address alone.
     """
+    local = {"trust_env": False, "verify": SSLContext(PROTOCOL_TLS_CLIENT)} if endpoint.is_local else {}
     return {
-        "trust_env": not endpoint.is_local,
+        **local,
         "follow_redirects": False,
         "event_hooks": {"response": [refuse]},
     }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from hermes_acp.agent.providers.base import Delta
 from hermes_acp.cards import ToolResult
 from hermes_acp.events import ReasoningDelta, TextDelta, ToolDrafted, ToolFinished
+from hermes_acp.lazy_dataclasses import dataclass
 
 BROKEN_OFF = "The model's answer broke off before this call was complete; it was not run."
 

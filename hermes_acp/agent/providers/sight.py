@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import Notice
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Image, Message, Part, Text, ToolMessage, UserMessage
 
 MAX_PICTURES = 20

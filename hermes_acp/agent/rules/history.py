@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp.agent.rules.report import Report, read_report
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 
 EMPTY_FILE = "(the file is empty)"

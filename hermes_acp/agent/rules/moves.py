@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -14,6 +13,7 @@ from hermes_acp.agent.rules.patches import smallest_patch
 from hermes_acp.agent.rules.repairs import Repair, repairs
 from hermes_acp.agent.rules.report import Failure, Report
 from hermes_acp.agent.rules.source import Function, Project, Source, is_test_file, same_file
+from hermes_acp.lazy_dataclasses import dataclass
 
 MOST_TRIES = 12
 _MOST_READS = 12

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 
 from hermes_acp.agent.rules.report import Failure
 from hermes_acp.agent.rules.source import Function, FunctionNode, Source, parsed
+from hermes_acp.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

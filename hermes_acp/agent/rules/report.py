@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 _RULE = "=" * 70
 _HEAD = re.compile(r"^(?:FAIL|ERROR): (\S+) \(([^)\n]+)\)", re.MULTILINE)

@@ -6,8 +6,9 @@ import ast
 import re
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _LINE_END = re.compile(r"\r\n|\r|\n")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any, Literal
 
 from hermes_acp.agent.sharegpt.words import strict_json
+from hermes_acp.lazy_dataclasses import dataclass
 
 BlockTag = Literal["tool_call", "tool_response"]
 

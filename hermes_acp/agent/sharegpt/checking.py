@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hermes_acp.agent.sharegpt.blocks import json_blocks, outside_blocks, think_problem
 from hermes_acp.agent.sharegpt.columns import Columns
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.nesting import is_deep
 
 INTERACTIVE: Mapping[str, type] = {"conversations": list, "timestamp": str, "model": str, "completed": bool}

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 _INT64 = range(-(2**63), 2**63)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 _SCRATCHPAD = "reasoning_scratchpad"
 _SCRATCHPAD_TAG = re.compile(rf"<(/?){_SCRATCHPAD}>", re.IGNORECASE)

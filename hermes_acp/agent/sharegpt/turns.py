@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from hermes_acp.agent.sharegpt.thinking import split_thinking
 from hermes_acp.agent.sharegpt.words import arguments_of, inert, json_text, reasoning_of, result_of, text_of, word_of
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
 
 _UNNAMED = "unknown"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from hermes_acp.agent.store.codec import decode_message
 from hermes_acp.agent.store.contents import content_of, digest_of, keep_content, make_room
 from hermes_acp.agent.store.queries import known_lineage
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.paths import decode, encode
 from hermes_acp.messages import Message, UserMessage
 from hermes_acp.text import clean, shorten

@@ -7,13 +7,13 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from hermes_acp.agent.store.schema import NotASessionStore, all_or_nothing, create_tables, refuse_newer
 from hermes_acp.agent.store.word_index import keep_word_index
 from hermes_acp.errors import StoreError
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.locking import one_at_a_time
 
 BUSY_SECONDS = 5.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 
 from hermes_acp.agent.store.changes import (
@@ -22,6 +21,7 @@ from hermes_acp.agent.store.queries import add_message, add_segment, newest_segm
 from hermes_acp.agent.store.records import Changes, StoredMessage
 from hermes_acp.errors import SessionDeleted
 from hermes_acp.events import Event
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message, UserMessage
 from hermes_acp.text import clean
 

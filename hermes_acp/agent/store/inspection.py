@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.agent.store.database import store_error
 from hermes_acp.agent.store.schema import refuse_newer
 from hermes_acp.agent.store.word_index import has_full_text
 from hermes_acp.errors import StoreError
+from hermes_acp.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Unpack
 
 from hermes_acp.agent.store.changes import FileAfter, FileBefore, PastTurn, read_past_turn
@@ -28,6 +27,7 @@ from hermes_acp.agent.store.records import Changes, StoredMessage
 from hermes_acp.agent.store.thread import StoreThread
 from hermes_acp.errors import SessionDeleted
 from hermes_acp.events import Event
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message
 
 

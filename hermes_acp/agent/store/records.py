@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from typing import TypedDict
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message
 
 

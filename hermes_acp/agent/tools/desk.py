@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.trust import Trust
+from hermes_acp.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent

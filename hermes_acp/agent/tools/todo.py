@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, get_args
 
 from pydantic import WithJsonSchema
@@ -13,6 +13,7 @@ from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.events import PlanChanged, PlanEntry, PlanStatus
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import counted, shorten
 from hermes_acp.tools.arguments import Params
 from hermes_acp.tools.base import Action, Tool, ToolContext

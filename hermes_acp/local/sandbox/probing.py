@@ -6,8 +6,9 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from functools import cache
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 PROGRAM = "bwrap"
 

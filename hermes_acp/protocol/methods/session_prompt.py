@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from typing import Any
 
 from hermes_acp.agent.turns import Ticket
 from hermes_acp.commands.builtin import find_command, is_stop
 from hermes_acp.errors import HermesError, SessionNotFound, TurnCancelled
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.content import is_blank, text_of
 from hermes_acp.protocol.errors import invalid_params

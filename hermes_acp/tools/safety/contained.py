@@ -6,10 +6,10 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from hermes_acp.approval_rules import SHELLS, WRAPPERS
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import paths
 from hermes_acp.text import words
 from hermes_acp.tools.safety.grammar import Opaque

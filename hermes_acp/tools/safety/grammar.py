@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Literal, cast
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import visible, words
 from hermes_acp.tools.safety.judged import Words
 

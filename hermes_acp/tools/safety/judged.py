@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from hermes_acp.lazy_dataclasses import dataclass
 
 Words = tuple[str, ...]
 """A simple command as the words that its program is given, the name first."""

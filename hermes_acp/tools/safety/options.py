@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.tools.safety.reach import Reach, Unproven
 
 Taking = Literal["nothing", "text", "path", "attached"]

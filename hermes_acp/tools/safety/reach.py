@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import paths
 from hermes_acp.text import clean
 from hermes_acp.tools.safety.paths import is_inside, is_secret

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.tools.safety import options as sorting
 from hermes_acp.tools.safety.options import Operands, Options, Sorted, options
 from hermes_acp.tools.safety.paths import SECRET_FOLDERS, SECRET_NAMES

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import visible
 from hermes_acp.tools.safety.grammar import LONGEST, MOST_COMMANDS, RESERVED, Opaque, quote
 

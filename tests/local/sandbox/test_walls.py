@@ -154,19 +154,21 @@ async def test_a_command_out_of_time_may_clean_up(walled):
 
 async def test_a_cancel_leaves_nothing(walled):
     tag = walled.workspace._shell._tag
-    line = "trap '' TERM HUP; (setsid env -i sleep 300 &) ; (env -i sleep 301 &); sleep 302"
+    marked = f"300.{os.getpid()}"
+    line = f"trap '' TERM HUP; (setsid env -i sleep {marked} &) ; (env -i sleep 301 &); sleep 302"
     running = asyncio.create_task(walled(line, timeout=60))
     assert await asyncio.to_thread(until, lambda: len(survivors.find(tag)) >= 5, 5)
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     assert not survivors.find(tag)
     # The system takes down what is left in the namespace of a process that has ended, in its own time.
-    assert await asyncio.to_thread(until, lambda: not _runs("sleep\x00300"), 1)
+    assert await asyncio.to_thread(until, lambda: not _runs(f"sleep\x00{marked}"), 1)
 
 
 async def test_what_an_ended_command_leaves_behind_ends_with_it(walled):
-    await walled("(setsid env -i sleep 333 >/dev/null 2>&1 &)")
-    assert await asyncio.to_thread(until, lambda: not _runs("sleep\x00333"), 2)
+    marked = f"333.{os.getpid()}"
+    await walled(f"(setsid env -i sleep {marked} >/dev/null 2>&1 &)")
+    assert await asyncio.to_thread(until, lambda: not _runs(f"sleep\x00{marked}"), 2)
 
 
 async def test_the_sessions_own_tmp_lasts_as_long_as_the_session(walled):
