@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
 import platform
@@ -15,27 +14,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from hermes_acp import __version__
-from hermes_acp.agent.store.inspection import inspect_store, searches_full_text
+from hermes_acp.agent.store.inspection import can_be_written, inspect_store, searches_full_text
+from hermes_acp.cli.checking import check_settings
 from hermes_acp.cli.finding import Finding
 from hermes_acp.cli.main import settings_parser
+from hermes_acp.cli.models_found import find_models
+from hermes_acp.cli.own_files import check_own_files
 from hermes_acp.cli.snippets import SNIPPETS, launch
-from hermes_acp.errors import ConfigError, CredentialsMissing, ToolError
-from hermes_acp.mcp import stdio
-from hermes_acp.mcp_servers import McpServer, RemoteServer
-from hermes_acp.settings.credentials import is_signed_out
-from hermes_acp.settings.endpoint import ANY_KEY, ModelEndpoint
+from hermes_acp.cli.terminal import say
+from hermes_acp.errors import ConfigError
 from hermes_acp.settings.homes import Home, find_home
-from hermes_acp.settings.keyrings import KeyringUnusable, begin_reading
-from hermes_acp.settings.load import Settings, load_settings, resolve_model
-from hermes_acp.settings.local_servers import FoundServer, look
-from hermes_acp.settings.providers import PROVIDERS
-from hermes_acp.settings.reserves import Named, named_reserves, named_side, resolve_named
-from hermes_acp.tools.safety.confining import why_none
+from hermes_acp.settings.load import Settings, load_settings
 
-_KEYRING_SECONDS = 5
+_HANG = 19
+"""Columns before the text of a finding."""
 
 _OURS = b"hermes_acp.__main__"
 """What the script of this program holds, wherever it was installed."""
@@ -53,7 +47,7 @@ def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
         return _show_snippet(editor)
     answers = True
     for finding in _findings({**overrides, **given}, offline):
-        sys.stdout.write(f"{finding.state:<8} {finding.name:<9} {finding.text}\n")
+        say(f"{finding.state:<8} {finding.name:<9} {finding.text}", _HANG)
         answers = answers and finding.state != "missing"
     return 0 if answers else 1
 
@@ -84,7 +78,10 @@ def _findings(overrides: Mapping[str, str], offline: bool) -> Iterator[Finding]:
     except ConfigError as error:
         yield Finding("missing", "settings", str(error))
     else:
-        yield from _settings(settings, offline)
+        yield from _settings(settings)
+        yield from find_models(settings, offline)
+    if home.config is not None:
+        yield from check_own_files(home.config)
     yield from _plugins()
     yield from _programs()
     yield _database(home)
@@ -113,109 +110,12 @@ def _home(home: Home) -> Finding:
     return Finding("ok", "home", ", ".join(map(str, folders)))
 
 
-def _settings(settings: Settings, offline: bool) -> Iterator[Finding]:
+def _settings(settings: Settings) -> Iterator[Finding]:
     file = settings.home.config_file
     yield Finding("ok", "settings", str(file)) if file and file.exists() else Finding("note", "settings", "no file yet")
     for warning in settings.warnings:
         yield Finding("warning", "settings", warning)
-    yield _sandbox(settings)
-    for rule in settings.config.approvals.rules:
-        yield Finding("ok", "rule", rule.text)
-    yield from map(_mcp_server, settings.config.mcp_servers)
-    yield from _keys(settings)
-    if is_signed_out(settings.home):
-        yield Finding("missing", "login", "logged out: log in from the editor, or run hermes-acp-agent setup")
-    found = asyncio.run(look(settings.local_servers)) if settings.says_no_model else ()
-    yield from map(_local_server, found)
-    yield from _models(settings, next((each.endpoint for each in found if each.model), None), offline)
-
-
-def _sandbox(settings: Settings) -> Finding:
-    config = settings.config.sandbox
-    if reason := why_none(config):
-        return Finding("note", "sandbox", f"none, so more is asked, and mode auto is not offered: {reason}")
-    network = "with" if config.network else "without"
-    return Finding("ok", "sandbox", f"commands run in bubblewrap, {network} the network")
-
-
-def _mcp_server(server: McpServer) -> Finding:
-    """Whether it could be started; whether it works, a session tells with /mcp."""
-    if isinstance(server, RemoteServer):
-        return Finding("ok", "mcp", f"{server.name}, at {urlsplit(server.url).hostname}")
-    try:
-        stdio.check(server)
-    except ToolError as error:
-        return Finding("warning", "mcp", f"{server.name}: {error}")
-    return Finding("ok", "mcp", f"{server.name}, {server.command}")
-
-
-def _local_server(found: FoundServer) -> Finding:
-    place = f"{found.label}, at {found.server.base_url}"
-    if found.model is None:
-        return Finding("warning", "server", f"{place}: no model that can use tools")
-    assumed = " (whether it can use tools is assumed)" if found.model.assumed else ""
-    return Finding("ok", "server", f"{place}: {found.model.name}{assumed}")
-
-
-def _keys(settings: Settings) -> Iterator[Finding]:
-    variables = [ANY_KEY, *(known.key_variable for known in PROVIDERS.values()), *settings.config.key_variables]
-    for name in dict.fromkeys(variables):
-        if name and settings.keys.environ.get(name, "").strip():
-            yield Finding("ok", "key", f"found in {name}")
-    for origin in settings.keys.stored:
-        yield Finding("ok", "key", f"stored for {origin} in {settings.home.credentials_file}")
-    yield from map(_key_in_keyring, sorted(settings.keys.in_keyring))
-
-
-def _key_in_keyring(origin: str) -> Finding:
-    try:
-        begin_reading(origin).result(_KEYRING_SECONDS)
-    except (KeyringUnusable, TimeoutError) as error:
-        reason = str(error) or f"it has not answered for {_KEYRING_SECONDS} seconds"
-        return Finding("warning", "key", f"for {origin} in the system keyring, which cannot be read: {reason}")
-    return Finding("ok", "key", f"stored for {origin} in the system keyring")
-
-
-def _models(settings: Settings, local: ModelEndpoint | None, offline: bool) -> Iterator[Finding]:
-    """The model, and those that stand beside it: what of these cannot be used is left out, and stops nothing.
-    A server that was found on this machine has answered already."""
-    try:
-        endpoint = local or resolve_model(settings)
-    except (ConfigError, CredentialsMissing) as error:
-        yield Finding("missing", "model", str(error))
-        return
-    yield Finding("ok", "model", _described(endpoint))
-    if not (offline or local) and endpoint.base_url:
-        yield _server(endpoint)
-    for named in named_reserves(settings):
-        yield _beside("reserve", named, settings, endpoint)
-    for task in settings.config.auxiliary:
-        for named in named_side(settings, task):
-            yield _beside("side", named, settings, endpoint)
-
-
-def _server(endpoint: ModelEndpoint) -> Finding:
-    from hermes_acp.cli.knocking import knock
-
-    return asyncio.run(knock(endpoint))
-
-
-def _beside(name: str, named: Named, settings: Settings, primary: ModelEndpoint) -> Finding:
-    try:
-        endpoint = resolve_named(named, settings, primary)
-    except CredentialsMissing as error:
-        return Finding("warning", name, f"{named.place}: left out: {error}")
-    except ConfigError as error:
-        return Finding("missing", name, str(error))
-    return Finding("ok", name, f"{named.place}: {_described(endpoint)}")
-
-
-def _described(endpoint: ModelEndpoint) -> str:
-    key = f"key found in {endpoint.key_source}" if endpoint.key_source else "no key"
-    if endpoint.in_command:
-        key = f"key from {endpoint.key_source}, which was not run"
-    place = f" at {endpoint.base_url}" if endpoint.base_url else ""
-    return f"{endpoint.model} of {endpoint.provider}{place} ({endpoint.api_mode}, {key})"
+    yield from check_settings(settings, Path.cwd())
 
 
 def _plugins() -> Iterator[Finding]:
@@ -266,6 +166,9 @@ def _database(home: Home) -> Finding:
     if home.database is None:
         return Finding("warning", "sessions", "not kept: there is no folder for them")
     state = inspect_store(home.database)
+    if not (state.problem or can_be_written(home.database)):
+        cure = "let it be written, or set HERMES_ACP_HOME to another folder"
+        return Finding("warning", "sessions", f"{home.database} cannot be written, so no session is kept: {cure}")
     if state.problem:
         return Finding("warning", "sessions", f"{home.database}: {state.problem}")
     return Finding("ok", "sessions", f"{state.sessions} in {home.database}")

@@ -24,20 +24,22 @@ SECONDS = 3.0
 _KEYRING_SECONDS = 5.0
 
 
-async def knock(endpoint: ModelEndpoint) -> Finding:
-    """Ask the server of an endpoint for its list of models, once, with the key that is there.
+async def knock(endpoint: ModelEndpoint) -> tuple[Finding, tuple[ListedModel, ...]]:
+    """Ask the server of an endpoint for its list of models, once, with the key that is there; what that says of it, and
+    the models.
 
     A key that a command writes is not asked for.
     """
     if endpoint.in_command:
-        return Finding("note", "server", f"{endpoint.base_url} was not asked: its key comes from a command")
+        return Finding("note", "server", f"{endpoint.base_url} was not asked: its key comes from a command"), ()
     try:
-        models = await _listed(await _unlocked(endpoint))
+        models = await list_models(await _unlocked(endpoint))
     except ProviderError as error:
-        return _refused(endpoint, error)
+        return _refused(endpoint, error), ()
     except (HermesError, TimeoutError) as error:
-        return Finding("warning", "server", f"{endpoint.base_url} was not asked: {error or 'the keyring is locked'}")
-    return _answered(endpoint, models)
+        reason = error or "the keyring is locked"
+        return Finding("warning", "server", f"{endpoint.base_url} was not asked: {reason}"), ()
+    return _answered(endpoint, models), models
 
 
 async def _unlocked(endpoint: ModelEndpoint) -> ModelEndpoint:
@@ -48,7 +50,12 @@ async def _unlocked(endpoint: ModelEndpoint) -> ModelEndpoint:
     return replace(endpoint, api_key=key, in_keyring=False, read_key=None)
 
 
-async def _listed(endpoint: ModelEndpoint) -> tuple[ListedModel, ...]:
+async def list_models(endpoint: ModelEndpoint) -> tuple[ListedModel, ...]:
+    """The models that an endpoint, whose key is known, says it has.
+
+    Raises:
+        ProviderError: it does not say, or not within `SECONDS`.
+    """
     async with aclosing(Connections(AgentConfig())) as connections:
         client = connections.client(endpoint)
         await client.warm()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import getpass
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable
 
 from hermes_acp.errors import HermesError
@@ -13,9 +15,29 @@ class Abandoned(HermesError):
     """The input ended before every question was answered."""
 
 
-def say(text: str = "") -> None:
-    """Write a line for the person."""
-    sys.stdout.write(text + "\n")
+def say(text: str = "", hang: int = 0) -> None:
+    """Write a line for the person; on a terminal that is narrower it goes on below, so many blanks further in."""
+    sys.stdout.write(fitted(text, hang) + "\n")
+
+
+def fitted(text: str, hang: int = 0) -> str:
+    """A line in whole words for the terminal as wide as it is now; as it is where no terminal shows it.
+
+    Paths and addresses stay whole: people copy them.
+    """
+    if not (sys.stdout and sys.stdout.isatty()):
+        return text
+    columns = shutil.get_terminal_size().columns
+    inner = " " * (hang if hang * 2 < columns else 2 if hang else 0)
+    lines = textwrap.wrap(
+        text,
+        max(columns, 20),
+        subsequent_indent=inner,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines)
 
 
 def ask(question: str, default: str, check: Callable[[str], str]) -> str:

@@ -124,7 +124,7 @@ def _variable(found: re.Match[str]) -> str:
     """The value of a variable that a project asks for. The keys of models are for their servers and nobody else."""
     value = os.environ.get(found[1], found[2])
     if value is None:
-        raise ValueError(f"the variable {found[1]} is not set")
+        raise ValueError(f"the variable {found[1]} is not set: set it where the agent is started, or name a default")
     if confidential.is_kept(value):
         raise ValueError(f"the variable {found[1]} holds the key of a model")
     return value

@@ -330,14 +330,15 @@ async def test_where_commands_run_is_told_at_the_beginning_and_with_each_command
 
 
 async def test_a_slip_in_a_commands_name_is_told_and_the_model_not_asked(chat, model):
+    model.say("As it is.", "A folder.")
     async with chat() as typist:
         typist.type("/contxt" + ENTER)
         await typist.sees("There is no command /contxt", "Did you mean /context?")
         assert model.requests == []
         typist.type(" /contxt" + ENTER)
-        await typist.sees("Done.")
+        await typist.sees("As it is.")
         typist.type("/tmp is what?" + ENTER)
-        await typist.sees("Done.")
+        await typist.sees("A folder.")
     said = [request.messages[-1]["content"] for request in model.requests]
     assert said == ["/contxt", "/tmp is what?"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -33,6 +34,16 @@ def inspect_store(path: Path) -> StoreState:
         return StoreState(problem=str(store_error(error)))
     except (StoreError, OSError) as error:
         return StoreState(problem=str(error))
+
+
+def can_be_written(path: Path) -> bool:
+    """Whether the database at `path` can be written, or made where there is none yet. Changes nothing."""
+    place = path
+    while not os.path.lexists(place) and place != place.parent:
+        place = place.parent
+    if place != path:
+        return place.is_dir() and os.access(place, os.W_OK | os.X_OK)
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
 
 
 def searches_full_text() -> bool:
