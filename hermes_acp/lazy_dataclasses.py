@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
 else:
 
-    def dataclass(*, frozen=False, eq=True, slots=False):
+    def dataclass(*, frozen=False, eq=True, **layout):
         """As `dataclasses.dataclass`, for classes without `InitVar` and without an order.
 
         Args:
             frozen: fields cannot be assigned to, and instances that can be equal have a hash.
             eq: instances are equal when their fields are.
-            slots: instances have no `__dict__`.
+            layout: `slots` and `kw_only`, as there.
         """
-        return lambda cls: _decorated(cls, frozen=frozen, eq=eq, slots=slots)
+        return lambda cls: _decorated(cls, frozen, eq, layout)
 
 
-def _decorated(cls: type, *, frozen: bool, eq: bool, slots: bool) -> type:
+def _decorated(cls: type, frozen: bool, eq: bool, layout: dict[str, bool]) -> type:
     own = _own(cls)
     cls.__doc__ = cls.__doc__ or ""
-    made: type = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)
-    methods: dict[str, Any] = {"__init__": _init_later(made, frozen, slots), "__repr__": _shown}
+    made: type = dataclasses.dataclass(init=False, repr=False, eq=False, **layout)(cls)
+    methods: dict[str, Any] = {"__init__": _init_later(made, frozen, layout), "__repr__": _shown}
     if eq:
         methods |= _equality(made, frozen)
     if frozen:
         methods |= {"__setattr__": _refuse_set, "__delattr__": _refuse_delete}
-    if frozen and slots:
+    if frozen and layout.get("slots"):
         methods |= {"__getstate__": _state, "__setstate__": _restore}
     for name in methods.keys() - own:
         setattr(made, name, methods[name])
@@ -49,11 +49,11 @@ def _own(cls: type) -> set[str]:
     return set(own) - ({"__hash__"} if own.get("__hash__") is None and "__eq__" in own else set())
 
 
-def _init_later(cls: type, frozen: bool, slots: bool) -> Callable[..., None]:
+def _init_later(cls: type, frozen: bool, layout: dict[str, bool]) -> Callable[..., None]:
     """An `__init__` that makes the real one."""
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        model: Any = dataclasses.dataclass(frozen=frozen, slots=slots, repr=False, eq=False)(_model(cls))
+        model: Any = dataclasses.dataclass(frozen=frozen, repr=False, eq=False, **layout)(_model(cls))
         model.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
         type.__setattr__(cls, "__init__", model.__init__)
         model.__init__(self, *args, **kwargs)

@@ -25,12 +25,14 @@ wishes = st.fixed_dictionaries(
         "repr": st.booleans(),
         "compare": st.booleans(),
         "hash": st.sampled_from([None, True, False]),
-        "kw_only": st.booleans(),
+        "kw_only": st.sampled_from([dataclasses.MISSING, True, False]),
     }
 )
 arguments = st.lists(st.integers(0, 2), max_size=5)
 named_arguments = st.dictionaries(st.sampled_from(NAMES), st.integers(0, 2))
-ways = st.fixed_dictionaries({"frozen": st.booleans(), "slots": st.booleans(), "eq": st.booleans()})
+ways = st.fixed_dictionaries(
+    {"frozen": st.booleans(), "slots": st.booleans(), "eq": st.booleans(), "kw_only": st.booleans()}
+)
 
 
 def a_field(wish):
