@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_COURTESY = 0.1
+"""Seconds that the list of models is put off for a prompt that has waited for the SDK as well."""
+
 
 @dataclass(slots=True)
 class Models:
@@ -103,6 +106,7 @@ class Models:
     async def _prepare(self, client: Refreshing, listed: Callable[[], None]) -> None:
         try:
             await client.warm()
+            await asyncio.sleep(_COURTESY)
             self._listed = {model.name: model for model in await client.models()}
         except ProviderError as error:
             log.info("the list of models did not come: %s", error)

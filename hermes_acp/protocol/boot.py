@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 MAX_GREETING = 1024 * 1024
 """A first line longer than this is left to the peer."""
 
+_COLLECTING = (20_000, 50, 50)
+"""When garbage is looked for: by default a hundred times in the import of an SDK, which has none."""
+
 _CHUNK = 65536
 
 _WAITING = b"""hermes-acp: waiting for an editor, which sends JSON-RPC here, a message a line. Ctrl-D ends it.
@@ -184,5 +187,6 @@ def _serve(booted: Booted) -> int:
     from hermes_acp.protocol import server
 
     gc.freeze()
+    gc.set_threshold(*_COLLECTING)
     gc.enable()
     return server.serve(booted)
