@@ -60,6 +60,7 @@ class Step:
     understood: bool = False
     """Whether at least one call named a tool and gave it fitting arguments."""
     _prepared: set[str] = field(default_factory=set)
+    _refused: dict[str, ToolResult] = field(default_factory=dict)
     _shown: dict[str, str] = field(default_factory=dict)
     _unfinished: dict[str, str] = field(default_factory=dict)
 
@@ -69,8 +70,9 @@ class Step:
         Raises:
             TurnCancelled: the person answered a question by cancelling; the calls left are not run.
         """
-        resolved = [entry for call in self.calls[:MOST_CALLS] if (entry := await self._resolve(call))]
+        resolved = [entry for call in self.calls[:MOST_CALLS] if (entry := self._resolve(call))]
         self.understood = bool(resolved)
+        await self._refuse_next()
         for segment in _segments(resolved, self.talk):
             await self._run_segment(segment)
         await self.close(f"Not run: at most {MOST_CALLS} calls can be made in one reply.")
@@ -98,16 +100,25 @@ class Step:
         """The results in call order."""
         return [self.results[call.id] for call in self.calls]
 
-    async def _resolve(self, call: ToolCall) -> _Resolved | None:
+    def _resolve(self, call: ToolCall) -> _Resolved | None:
         tool = self.toolbox.get(call.name)
         if call.problem or tool is None:
-            await self._finish(call, ToolResult(call.problem or self._unknown(call.name), is_error=True))
+            self._refused[call.id] = ToolResult(call.problem or self._unknown(call.name), is_error=True)
             return None
         try:
             return _Resolved(call, tool, tool.parse(call.arguments))
         except Exception as error:
-            await self._finish(call, _failure(call, error))
+            self._refused[call.id] = _failure(call, error)
             return None
+
+    async def _refuse_next(self) -> None:
+        """End the calls that cannot be made, as far as all calls before them have their cards: a replay shows cards in
+        the order in which they were made ready, and that is to be the order of the calls."""
+        for call in self.calls:
+            if refusal := self._refused.pop(call.id, None):
+                await self._finish(call, refusal)
+            elif call.id not in self._prepared:
+                return
 
     def _unknown(self, name: str) -> str:
         return f"There is no tool named {name!r}. The tools are: {', '.join(sorted(self.toolbox))}."
@@ -117,6 +128,7 @@ class Step:
         for entry in segment:
             if action := await self._prepare(entry):
                 ready.append((entry, action))
+            await self._refuse_next()
         if len(ready) == 1:
             await self._perform(*ready[0])
             return

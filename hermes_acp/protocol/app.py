@@ -27,7 +27,9 @@ class App:
     account: Account
 
     def announce(self, session: Session, mcp_servers: Sequence[Server]) -> None:
-        """What follows the answer that told the editor of a session."""
+        """What follows the answer that told the editor of a session; nothing, if it was closed before that."""
+        if self.sessions.find(session.id) is not session:
+            return
         session.host.update(available_commands_update(available_commands(session.custom)))
         session.preparation.notices += self.account.notices
         if self.store.problem:

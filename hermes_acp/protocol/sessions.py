@@ -19,7 +19,7 @@ from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
-from hermes_acp.errors import SessionDeleted, SessionNotFound
+from hermes_acp.errors import HermesError, SessionDeleted, SessionNotFound
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.opening import Opening, servers_of
@@ -127,7 +127,11 @@ class Sessions:
 
     def offer_models(self) -> None:
         """Let the models that there are now be chosen in every open session."""
-        models, address, levels_of = self.account.models()
+        try:
+            models, address, levels_of = self.account.models()
+        except HermesError as error:
+            log.info("there are no models to offer: %s", error)
+            return
         for session in self._open.values():
             session.shown.offer_models(models, address, levels_of)
 

@@ -37,6 +37,8 @@ async def test_68_an_edit_goes_through_the_editor_whatever_it_answers_to_the_wri
         editor.handlers["fs/write_text_file"] = write
         await editor.prompt(await editor.new_session(project), "edit")
         assert (written, target.read_text()) == ([str(target)], "two\n")
+        ends = [update["status"] for update in editor.updates(kind="tool_call_update") if "rawOutput" in update]
+        assert ends == ["completed", "completed"]
         assert {line["method"] for line in editor.lines if "method" in line and "id" in line} == {
             "fs/write_text_file",
             "session/request_permission",

@@ -53,6 +53,7 @@ async def test_64_modes_and_the_option_stay_in_step_and_both_are_announced(edito
     [mode] = editor.updates(session, "current_mode_update")
     [options] = editor.updates(session, "config_option_update")
     assert mode["currentModeId"] == options["configOptions"][0]["currentValue"] == "accept_edits"
+    await editor.request("session/close", {"sessionId": session})
     loaded = await editor.request("session/load", open_params(session, project))
     assert loaded["modes"]["currentModeId"] == loaded["configOptions"][0]["currentValue"] == "accept_edits"
 

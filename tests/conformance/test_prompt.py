@@ -7,6 +7,7 @@ import pytest
 from tests.conformance.talk import of_session, open_params, prompt_params
 from tests.fakes.model_server import Call, Say, Status, fail
 from tests.support.editor import AgentError, never, open_editor
+from tests.support.pictures import block, plain
 from tests.support.shared import WINDOW
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -152,6 +153,29 @@ async def test_49_and_50_a_notice_is_one_only_where_they_are_taken_and_is_not_re
         await editor.request("session/close", {"sessionId": session})
         await editor.request("session/load", open_params(session, project))
         assert editor.updates(session, "notice") == [notice]
+
+
+@pytest.mark.parametrize("offered", [{"session": {"notices": {}}}, {}])
+async def test_50_a_notice_of_a_turn_is_not_replayed(model, project, tmp_path, offered):
+    """One that came in the middle, with the answer of the model: whatever form it had, it told of that moment."""
+    refusal = "this model does not support image input"
+    model.script(lambda body: fail(400, refusal) if "image_url" in str(body["messages"]) else None)
+    async with open_editor(tmp_path / "home", model.url) as editor:
+        await editor.initialize(offered)
+        session = await editor.new_session(project)
+        await editor.request("session/prompt", prompt_params(session, "what is this?", block(plain())))
+        assert len(editor.updates(session, "notice")) == len(offered)
+        assert (refusal in editor.text(session)) == (not offered)
+        await editor.request("session/close", {"sessionId": session})
+        before = len(editor.updates(session))
+        await editor.request("session/load", open_params(session, project))
+        again = editor.updates(session)[before:]
+        assert {update["sessionUpdate"] for update in again} <= {
+            "user_message_chunk",
+            "agent_message_chunk",
+            "available_commands_update",
+        }
+        assert refusal not in str(again)
 
 
 async def test_49_without_notices_it_is_a_message(editor, project):

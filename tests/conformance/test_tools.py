@@ -20,14 +20,19 @@ async def test_54_each_call_is_reported_with_an_id_of_its_own_a_name_its_input_a
     session = await editor.new_session(project)
     await editor.prompt(session, "go")
     await editor.prompt(session, "and again")
+    names = ["read_file", "read_file", "list_files"] * 3 + ["no_such_tool"]
     shown = list(cards(editor, session).values())
     assert len(shown) == 10
-    assert [card["name"] for card in shown] == ["read_file", "read_file", "list_files"] * 3 + ["no_such_tool"]
+    assert [card["name"] for card in shown] == names
     assert [card["rawInput"] for card in shown] == [read, read, {}] * 3 + [{"x": 1}]
     assert all(isinstance(card["rawOutput"], dict) and card["rawOutput"] for card in shown)
     assert all(card["title"] for card in shown)
     created = [update["toolCallId"] for update in editor.updates(session, "tool_call")]
     assert len(created) == len(set(created)) == 10
+    before = len(editor.updates(session))
+    await editor.request("session/load", open_params(session, project))
+    again = [update for update in editor.updates(session)[before:] if update["sessionUpdate"] == "tool_call"]
+    assert [(card["toolCallId"], card["name"]) for card in again] == list(zip(created, names, strict=True))
 
 
 async def test_55_pending_then_asked_then_in_progress_then_the_end(editor, model, project):

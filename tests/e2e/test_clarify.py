@@ -61,7 +61,8 @@ async def test_a_form_takes_the_answer(forms, model, project):
     [
         ({"action": "accept", "content": {"answer": "by hand"}}, "by hand"),
         ({"action": "decline"}, "The user declined to answer."),
-        ({"action": "cancel"}, "has not answered here"),
+        ({"action": "cancel", "content": {"answer": "by hand"}}, "has not answered here"),
+        ({"action": "_later", "content": {"answer": "by hand"}}, "has not answered here"),
         ({"action": "accept", "content": {"answer": 5}}, "has not answered here"),
         (AgentError(-32603, "no form here"), "has not answered here"),
     ],

@@ -193,6 +193,16 @@ async def test_a_logout_lasts_over_a_restart_until_authenticate(editor, model, p
         assert await second.prompt(session, "hi") == "end_turn"
 
 
+async def test_a_logout_that_comes_with_an_authenticate_is_the_last_word_and_fails_nothing(editor, project):
+    session = await editor.new_session(project)
+    both = editor.begin("authenticate", {"methodId": "credentials"}), editor.begin("logout")
+    assert [await answer for answer in both] == [{}, {}]
+    with pytest.raises(AgentError) as error:
+        await editor.prompt(session, "hi")
+    assert error.value.code == -32000
+    assert "Traceback" not in editor.stderr
+
+
 async def test_a_wrong_config_is_told_on_new_session_not_on_initialize(tmp_path, project, model):
     home = tmp_path / "home" / "hermes-acp"
     home.mkdir(parents=True)

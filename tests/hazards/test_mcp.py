@@ -236,6 +236,33 @@ async def test_n6_no_ending_leaves_a_server_or_what_it_started(editor, model, pr
     assert await gone(running), [number for number in running if lives(number)]
 
 
+@pytest.mark.parametrize("ending", ["session/close", "session/delete"])
+async def test_n6_a_session_that_ends_while_it_is_loaded_again_leaves_no_server(
+    editor, model, project, tmp_path, ending
+):
+    """The editor reads on late: the session has ended by the time that its load is answered."""
+    file = tmp_path / "pids"
+    session = await opened(editor, project, fake())
+    model.say(*[Say(text=["word " * 100_000])] * 2)
+    for _ in range(2):
+        await editor.prompt(session, "Say much.")
+    output = editor.process._transport.get_pipe_transport(1)
+    output.pause_reading()
+    server = program("late", "/bin/sh", "-c", f"echo $$ >> '{file}'; exec sleep 300")
+    place = {"sessionId": session, "cwd": str(project), "mcpServers": [server]}
+    loading = editor.begin("session/load", place)
+    await asyncio.sleep(0.5)
+    closing = editor.begin(ending, {"sessionId": session})
+    await asyncio.sleep(0.5)
+    output.resume_reading()
+    await asyncio.wait([loading, closing])
+    await asyncio.sleep(1)
+    assert await gone(pids(file))
+    with pytest.raises(AgentError) as error:
+        await editor.prompt(session, "Are you there?")
+    assert error.value.code == -32002
+
+
 async def test_n7_a_type_that_is_not_supported_is_refused_by_its_name(editor, project):
     for kind in ("ws", "acp", "", "STDIO", "\u202e"):
         server = {"name": "x", "type": kind, "url": "http://x", "headers": []}

@@ -47,6 +47,8 @@ def test_choices_are_offered_beside_an_answer_in_own_words():
         ({"action": "decline"}, DECLINED),
         ({"action": "cancel"}, None),
         ({"action": "_later"}, None),
+        ({"action": "_later", "content": {"answer": "by hand"}}, None),
+        ({"action": "cancel", "content": {"answer": "by hand"}}, None),
         ({}, None),
         (None, None),
         ([1], None),
