@@ -40,6 +40,7 @@ LISTED_SESSIONS = 15
 
 OWN = (
     CustomCommand("resume", "Go on with an earlier session of this folder", "id", ""),
+    CustomCommand("show", "Show the last call of a tool whole, or an earlier one (Ctrl-O: the last)", "number", ""),
     CustomCommand("quit", "Leave", "", ""),
 )
 """The commands that only the chat has."""
@@ -104,6 +105,8 @@ class Chat:
         name = text.split(maxsplit=1)[0].removeprefix("/") if text.startswith("/") else ""
         if name == "quit" or text.strip() in _GOODBYES:
             self.leave()
+        elif name == "show":
+            self._show(text.removeprefix("/show").strip())
         elif is_stop(text):
             self._stop()
         else:
@@ -151,6 +154,11 @@ class Chat:
     def bar_text(self) -> str:
         """The line at the bottom."""
         return self.bar.text(self.session.model, self.session.mode)
+
+    def _show(self, number: str) -> None:
+        self.host.say(self.screen.pen.said(f"/show {number}".strip()))
+        known = number.isascii() and number.isdigit() and len(number) < 4
+        self.host.show_call(int(number) if known else 0 if number else 1)
 
     def _stop(self) -> None:
         if not self._turns.busy:

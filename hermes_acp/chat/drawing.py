@@ -14,11 +14,12 @@ from rich.text import Text
 from rich.theme import Theme
 
 from hermes_acp.agent.trust import TRUST
-from hermes_acp.cards import Diff, ToolResult
+from hermes_acp.cards import Diff
+from hermes_acp.chat.cells import cut_end
 from hermes_acp.events import PlanEntry, Severity
 from hermes_acp.host import ApprovalRequest
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.text import clean, plain, shorten, visible
+from hermes_acp.text import clean, plain, visible
 
 WIDEST = 120
 """Columns: longer lines are hard to read."""
@@ -47,7 +48,6 @@ _THEME = Theme(
 _SEVERITY: dict[Severity, str] = {"info": "quiet", "warning": "asking", "error": "bad"}
 _PLAN = {"completed": ("✓", "good"), "in_progress": ("▸", "bold"), "pending": ("○", ""), "cancelled": ("✗", "quiet")}
 _CONTEXT = 3
-_FIRST_LINE = 200
 _NO_END = "(no newline at the end)"
 
 
@@ -67,49 +67,40 @@ class Pen:
         """A passage of the answer."""
         from hermes_acp.chat.markdown import formatted
 
-        drawn = self._draw(formatted(printable(text)))
+        drawn = self.draw(formatted(printable(text)))
         lines = drawn.split("\n")
         shown = [at for at, line in enumerate(lines) if _CODES.sub("", line).strip()]
         return "".join(f"{line}\n" for line in lines[shown[0] : shown[-1] + 1]) if shown else ""
 
     def said(self, text: str) -> str:
         """What the person said."""
-        return self._draw(_hung("› ", printable(text), "prompt"))
+        return self.draw(_hung("› ", printable(text), "prompt"))
 
     def quiet(self, text: str) -> str:
         """A remark."""
-        return self._draw(Text(printable(text), "quiet"))
+        return self.draw(Text(printable(text), "quiet"))
 
     def thought(self, text: str) -> str:
         """A piece of what the model thinks."""
-        return self._draw(Text(printable(text), "thought"))
+        return self.draw(Text(printable(text), "thought"))
 
     def notice(self, severity: Severity, title: str, text: str = "") -> str:
         """Something that the person should know."""
         words = f"{printable(title)}: {printable(text)}" if text else printable(title)
-        return self._draw(_hung("! ", words, _SEVERITY[severity]))
+        return self.draw(_hung("! ", words, _SEVERITY[severity]))
 
     def plan(self, entries: Iterable[PlanEntry]) -> str:
         """The list of tasks."""
-        return self._draw(*(_task(entry) for entry in entries))
-
-    def outcome(self, title: str, result: ToolResult, seconds: float) -> str:
-        """One line for a call that has ended."""
-        mark, style = ("✗", "bad") if result.is_error else ("✓", "good")
-        line = Text.assemble((f"{mark} ", style), visible(title).replace("\n", " ⏎ "))
-        for word in _remarks(result, seconds):
-            line.append(f" · {word}", "quiet")
-        line.truncate(self.width, overflow="ellipsis")
-        return self._draw(line)
+        return self.draw(*(_task(entry) for entry in entries))
 
     def output(self, text: str, lines: int) -> str:
         """The last lines of a program's output."""
-        last = [line for line in printable(text).splitlines() if line.strip()][-lines:]
-        return self._draw(*(self._cut(Text(f"  │ {line.expandtabs(4)}", "quiet")) for line in last))
+        last = [line for line in printable(text).splitlines() if line.strip()][-lines:] if lines else []
+        return self.draw(*(Text(cut_end(f"  │ {line.expandtabs(4)}", self.width), "quiet") for line in last))
 
     def diffs(self, diffs: Iterable[Diff], root: str, most: int = 0) -> str:
         """Edits as unified diffs, at most so many lines each (0: all of them)."""
-        return "".join(self._draw(*_diff(diff, root, most)) for diff in diffs)
+        return "".join(self.draw(*_diff(diff, root, most)) for diff in diffs)
 
     def request(self, request: ApprovalRequest, root: str) -> str:
         """Exactly what permission is asked for, with nothing hidden."""
@@ -118,22 +109,23 @@ class Pen:
         ]
         if request.effect in ("call", "query"):
             written = json.dumps(dict(request.arguments), ensure_ascii=False, indent=2, default=str)
-            parts.append(_block(visible(written)))
+            parts.append(block(visible(written)))
         elif request.command and not request.diffs:
-            parts += [_block(visible(request.command)), Text(f"  in {visible(request.cwd)}", "quiet")]
+            parts += [block(visible(request.command)), Text(f"  in {visible(request.cwd)}", "quiet")]
         parts.append(Padding(Text(visible(request.reason), "quiet"), (0, 0, 0, 2)))
         if request.always and request.tool != TRUST:
             parts.append(
                 Padding(Text(f"“session” and “always” mean {visible(request.always)}.", "quiet"), (0, 0, 0, 2))
             )
-        return self.diffs(request.diffs, root) + self._draw(*parts)
+        return self.diffs(request.diffs, root) + self.draw(*parts)
 
     def question(self, text: str, choices: Sequence[str]) -> str:
         """A question with numbered choices."""
         numbered = [_hung(f"  {number} ", visible(choice), "") for number, choice in enumerate(choices, 1)]
-        return self._draw(_hung("? ", visible(text), "asking"), *numbered)
+        return self.draw(_hung("? ", visible(text), "asking"), *numbered)
 
-    def _draw(self, *parts: RenderableType) -> str:
+    def draw(self, *parts: RenderableType) -> str:
+        """Text and other parts as they are written, each on lines of its own."""
         file = io.StringIO()
         console = Console(
             file=file,
@@ -151,17 +143,14 @@ class Pen:
             console.print(part)
         return clean(_TRAILING.sub(r"\1", file.getvalue()))
 
-    def _cut(self, line: Text) -> Text:
-        line.truncate(self.width, overflow="ellipsis")
-        return line
-
 
 def _hung(mark: str, text: str, style: str) -> RenderableType:
     lines = text.rstrip("\n").split("\n")
     return Text("\n".join([mark + lines[0], *(" " * len(mark) + line for line in lines[1:])]), style)
 
 
-def _block(text: str) -> RenderableType:
+def block(text: str) -> RenderableType:
+    """Text that is shown as it is, set off from the rest."""
     return Padding(Text(text.rstrip("\n").expandtabs(4), "bold", overflow="fold"), (0, 0, 0, 4))
 
 
@@ -170,27 +159,13 @@ def _task(entry: PlanEntry) -> Text:
     return Text(f"  {mark} {' '.join(printable(entry.content).split())}", style)
 
 
-def _remarks(result: ToolResult, seconds: float) -> list[str]:
-    code = (result.raw or {}).get("exit_code")
-    remarks = [f"exit {code}"] if isinstance(code, int) and code else []
-    if result.is_error and not remarks:
-        shown = result.text if result.shown is None else result.shown
-        first = next((line for line in printable(shown).splitlines() if line.strip()), "")
-        remarks.append(shorten(first.strip(), _FIRST_LINE))
-    if where := (result.raw or {}).get("sandbox"):
-        remarks.append(str(where).partition(":")[0].rstrip(".").lower())
-    if seconds >= 1:
-        remarks.append(f"{seconds:.1f} s")
-    return [word for word in remarks if word]
-
-
 def _diff(diff: Diff, root: str, most: int) -> list[Text]:
     old, new = _same_ends(diff.old_text or "", diff.new_text)
     lines = list(difflib.unified_diff(old, new, n=_CONTEXT, lineterm=""))[2:]
     path = diff.path.removeprefix(f"{root}/") if root else diff.path
     head = Text(f"  {visible(path)}{' (new)' if diff.old_text is None else ''}", "place")
     if most and len(lines) > most:
-        lines = [*lines[:most], f"… {len(lines) - most} more lines"]
+        lines = [*lines[:most], f"… {len(lines) - most} more lines (/show)"]
     return [head, *(_diff_line(line) for line in lines)]
 
 

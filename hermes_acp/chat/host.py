@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 
 from hermes_acp.agent.trust import TRUST
 from hermes_acp.approval_rules import Rule
+from hermes_acp.chat.calls import EndedCall, outcome, whole
 from hermes_acp.chat.live import Live
 from hermes_acp.chat.surface import Surface
 from hermes_acp.errors import HermesError, TurnCancelled
@@ -32,8 +34,11 @@ from hermes_acp.events import (
 )
 from hermes_acp.host import Answer, ApprovalRequest, Decision, Question
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.text import visible
+from hermes_acp.text import counted, visible
 from hermes_acp.tools.approval import lasting_rules
+
+MOST_CALLS = 50
+"""So many calls can be shown again."""
 
 MOST_DIFF_LINES = 60
 """Of an edit that nobody was asked about."""
@@ -77,6 +82,7 @@ class TerminalHost:
     used: Callable[[UsageChanged], None] = lambda event: None
     switched: Callable[[str], None] = lambda model: None
     live: Live | None = None
+    ended: deque[EndedCall] = field(default_factory=lambda: deque(maxlen=MOST_CALLS))
     _message: str = ""
     _cards: dict[str, Card] = field(default_factory=dict)
     _apart: bool = True
@@ -97,6 +103,16 @@ class TerminalHost:
     def say(self, text: str) -> None:
         """Write a block of text, apart from what stands above it."""
         self._write(text, apart=True)
+
+    def show_call(self, number: int) -> None:
+        """Show one of the calls that have ended as a whole: 1 for the last, 2 for the one before it."""
+        pen = self.screen.pen
+        if not self.ended:
+            self.say(pen.quiet("There is no call yet to show."))
+        elif not 0 < number <= len(self.ended):
+            self.say(pen.quiet(f"There are {counted(len(self.ended), 'call')} to show; 1 is the last."))
+        else:
+            self.say(whole(pen, self.ended[-number], self.root))
 
     def emit(self, event: Event) -> None:
         match event:
@@ -223,10 +239,11 @@ class TerminalHost:
 
     def _finish(self, event: ToolFinished, card: Card | None) -> None:
         pen, result = self.screen.pen, event.result
-        title = card.prepared.title if card else event.name
+        call = EndedCall(event.name, result, event.duration_s, card.prepared if card else None)
+        self.ended.append(call)
         if result.diffs and not result.is_error and not (card and card.shown):
             self.say(pen.diffs(result.diffs, self.root, MOST_DIFF_LINES))
-        self._write(pen.outcome(title, result, event.duration_s))
+        self._write(outcome(pen, call))
 
     def _tell(self, event: Event) -> None:
         pen = self.screen.pen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import field
 
+from hermes_acp.chat.cells import cut_end, cut_middle
 from hermes_acp.chat.drawing import Pen, printable
 from hermes_acp.chat.passages import Passages
 from hermes_acp.lazy_dataclasses import dataclass
@@ -54,5 +55,4 @@ class Live:
         words = " ".join(printable(names or self.doing or "Working").split())
         tail = f" · {seconds:.0f} s · Ctrl-C interrupts"
         room = max(pen.width - len(tail) - 3, 8)
-        words = words if len(words) <= room else words[: room - 1] + "…"
-        return pen.quiet(f"{frame} {words}{tail}"[: pen.width])
+        return pen.quiet(cut_end(f"{frame} {cut_middle(words, room)}{tail}", pen.width))

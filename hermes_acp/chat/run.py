@@ -83,7 +83,9 @@ async def converse(read: Callable[[], Setup], session_id: str | None, terminal: 
 
 def _chat(read: Callable[[], Setup], setup: Setup, terminal: Terminal) -> Chat:
     home = setup.settings.home
-    doings = Doings(lambda text: chat.submit(text), lambda: chat.interrupt(), lambda: chat.leave())
+    doings = Doings(
+        lambda text: chat.submit(text), lambda: chat.interrupt(), lambda: chat.leave(), lambda: host.show_call(1)
+    )
     screen: Surface = (
         PlainScreen(doings)
         if terminal.dumb

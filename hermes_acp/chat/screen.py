@@ -230,6 +230,7 @@ class Screen:
         keys.add("c-j", filter=~wants_key)(lambda event: self._buffer.insert_text("\n"))
         keys.add("c-c", eager=True)(lambda event: self._doings.interrupt())
         keys.add("c-d", filter=Condition(lambda: not self._buffer.text), eager=True)(lambda event: self._doings.leave())
+        keys.add("c-o", eager=True)(lambda event: self._doings.show())
         keys.add("c-z", eager=True)(lambda event: event.app.suspend_to_background())
         keys.add(Keys.Any, filter=wants_key, eager=True)(self._press)
         keys.add(Keys.BracketedPaste, filter=wants_key, eager=True)(lambda event: None)

@@ -14,11 +14,13 @@ from hermes_acp.lazy_dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Doings:
-    """What keys do: `submit` takes what was typed, `interrupt` is Ctrl-C outside a question, `leave` ends the chat."""
+    """What keys do: `submit` takes what was typed, `interrupt` is Ctrl-C outside a question, `leave` ends the chat,
+    `show` shows the last call whole."""
 
     submit: Callable[[str], None]
     interrupt: Callable[[], None]
     leave: Callable[[], None]
+    show: Callable[[], None]
 
 
 class Surface(Protocol):

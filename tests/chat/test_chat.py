@@ -7,7 +7,7 @@ from contextlib import closing
 
 import pytest
 
-from tests.chat.conftest import ALT_ENTER, CTRL_C, ENTER, KEY
+from tests.chat.conftest import ALT_ENTER, CTRL_C, CTRL_O, ENTER, KEY
 from tests.fakes.model_server import Call, Say, fail
 
 EDIT = Call("write_file", {"path": "a.txt", "content": "new\n"})
@@ -389,7 +389,25 @@ async def test_trajectories_of_the_chat_are_kept_where_the_settings_say(chat, pr
     async with chat(**given) as typist:
         typist.type("Hello." + ENTER)
         await typist.sees("Done.")
+        while not (found := [*home.rglob("trajectory_*.jsonl"), *project.rglob("trajectory_*.jsonl")]):
+            await asyncio.sleep(0.02)
     places = {"settings": home, "option": project, "both": project}
-    [file] = [*home.rglob("trajectory_samples.jsonl"), *project.rglob("trajectory_samples.jsonl")]
+    [file] = found
     assert file.parent == places[asked]
     assert "Hello." in file.read_text("utf-8")
+
+
+async def test_a_call_can_be_seen_whole_by_a_key_and_by_its_number(chat, model):
+    model.say(Say(calls=[Call("terminal", {"command": "seq 100 150"})]), Say(calls=[Call("list_files", {"path": "."})]))
+    async with chat(mode="ask", rows=100) as typist:
+        typist.type("/show" + ENTER)
+        await typist.sees("There is no call yet to show.")
+        typist.type("Go." + ENTER)
+        await typist.sees("✓ seq 100 150", "48 lines before (/show)", "│ 150", "Done.")
+        assert "101" not in typist.shown
+        typist.type("/show 2" + ENTER)
+        await typist.sees("101", "149")
+        typist.type(CTRL_O)
+        await typist.sees("✓ List")
+        typist.type("/show 3" + ENTER)
+        await typist.sees("There are 2 calls to show; 1 is the last.")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.cards import Diff, ToolResult
+from hermes_acp.chat.calls import EndedCall, outcome, whole
 from hermes_acp.chat.drawing import Pen, printable
 from hermes_acp.events import PlanEntry
 from hermes_acp.host import ApprovalRequest
@@ -42,7 +43,8 @@ def test_nothing_of_others_steers_the_terminal(text):
         pen.notice("warning", text, text),
         pen.plan([PlanEntry(text)]),
         pen.output(text, 5),
-        pen.outcome(text, ToolResult(text, is_error=True), 0.0),
+        outcome(pen, EndedCall(text, ToolResult(text, is_error=True))),
+        whole(pen, EndedCall(text, ToolResult(text)), ""),
         pen.diffs([Diff(f"/p/{text}", text, text + "x")], "/p"),
         pen.request(request(command=text, title=text), "/p"),
         pen.question(text, [text]),
@@ -87,14 +89,7 @@ def test_an_edit_is_a_diff(old, new, lines):
 def test_an_edit_nobody_was_asked_about_is_shortened():
     drawn = PLAIN.diffs([Diff("/p/f", None, "x\n" * 500)], "/p", 60)
     assert len(drawn.splitlines()) == 62
-    assert drawn.endswith("… 441 more lines\n")
-
-
-def test_a_call_is_one_line_with_its_outcome():
-    assert PLAIN.outcome("pytest", ToolResult("", raw={"exit_code": 1}), 2.0) == "✓ pytest · exit 1 · 2.0 s\n"
-    failed = ToolResult("No such file.\nMore", is_error=True)
-    assert PLAIN.outcome("Read\na.txt", failed, 0.1) == "✗ Read ⏎ a.txt · No such file.\n"
-    assert PLAIN.outcome("x" * 100, ToolResult(""), 0.0) == f"✓ {'x' * 57}…\n"
+    assert drawn.endswith("… 441 more lines (/show)\n")
 
 
 def test_a_plan_shows_how_far_it_is():
@@ -106,5 +101,9 @@ def test_a_plan_shows_how_far_it_is():
 def test_no_line_is_wider_than_the_terminal(width):
     pen = Pen(width, colour=False)
     long = "word " * 40
-    for drawn in (pen.markdown(long), pen.outcome(long, ToolResult(""), 0.0), pen.question(long, [long])):
+    for drawn in (
+        pen.markdown(long),
+        outcome(pen, EndedCall(long, ToolResult(long, is_error=True))),
+        pen.question(long, [long]),
+    ):
         assert max(map(len, drawn.splitlines())) <= width
