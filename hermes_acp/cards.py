@@ -52,3 +52,8 @@ class ToolResult:
     locations: tuple[Location, ...] = ()
     terminal_id: str | None = None
     raw: dict[str, Any] | None = None
+
+    @property
+    def for_person(self) -> str:
+        """The text that a person sees."""
+        return self.text if self.shown is None else self.shown

@@ -144,6 +144,11 @@ class ModelSwitched:
     model: str
     reason: str
 
+    @property
+    def notice(self) -> Notice:
+        """The same in words."""
+        return Notice("warning", f"Now answered by {self.model}", self.reason)
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionBegun:

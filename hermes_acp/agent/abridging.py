@@ -75,7 +75,7 @@ def _size(event: Event) -> int:
         case ToolPrepared():
             return len(dump(event.arguments)) + _size_of_diffs(event.diffs)
         case ToolFinished(result=result):
-            text = len(result.text if result.shown is None else result.shown)
+            text = len(result.for_person)
             return text * (1 if result.raw is not None else 2) + _size_of_diffs(result.diffs)
         case _:
             return 0
@@ -98,7 +98,7 @@ def _shortened(event: Event, text_limit: int, diff_limit: int) -> Event:
 
 def _short_result(result: ToolResult, text_limit: int, diff_limit: int) -> ToolResult:
     return ToolResult(
-        head_and_tail(result.text if result.shown is None else result.shown, text_limit),
+        head_and_tail(result.for_person, text_limit),
         result.is_error,
         diffs=tuple(_short_diff(diff, diff_limit) for diff in result.diffs),
         locations=result.locations,

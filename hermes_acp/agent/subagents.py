@@ -63,8 +63,8 @@ class Mark:
                 return replace(event, call_id=self.id(event.call_id))
             case Notice():
                 return replace(event, title=self.title(event.title))
-            case ModelSwitched(model, reason):
-                return Notice("warning", self.title(f"Now answered by {model}"), reason)
+            case ModelSwitched():
+                return self.shown(event.notice)
             case _:
                 return None
 

@@ -250,8 +250,8 @@ class TerminalHost:
         match event:
             case Notice(severity, title, text):
                 self._write(pen.notice(severity, title, text))
-            case ModelSwitched(model, reason):
-                self._write(pen.notice("warning", f"Now answered by {model}", reason))
+            case ModelSwitched(model):
+                self._tell(event.notice)
                 self.switched(model)
             case CompactionBegun():
                 self._now().doing = "Compacting the context"

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 from hermes_acp.agent.store.changes import FileChange
 from hermes_acp.agent.store.codec import dump, encode_event, encode_message, recorded
 from hermes_acp.agent.store.records import SessionRecord
-from hermes_acp.agent.transcript import with_ended_cards
-from hermes_acp.events import (
-    ContextCompacted,
-    Event,
-    ModelSwitched,
-    Notice,
-    PlanChanged,
-    ReasoningDelta,
-    TextDelta,
-    ToolFinished,
-    ToolPrepared,
-    UserPrompted,
-)
+from hermes_acp.cards import ToolResult
+from hermes_acp.cli.transcript import Form, written
+from hermes_acp.events import ContextCompacted, Event, PlanEntry
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.messages import Message, Text
+from hermes_acp.messages import Message
 from hermes_acp.text import clean, fenced, plain, visible
 
 
@@ -58,7 +48,13 @@ def as_markdown(whole: Whole) -> str:
         f"- Begun: {_code(record.created_at)}",
         f"- Last used: {_code(record.updated_at)}",
     ]
-    parts = ["# Session", _quoted(record.title), "\n".join(facts), *_sections(whole.events), _changes(whole.changes)]
+    parts = [
+        "# Session",
+        _quoted(record.title),
+        "\n".join(facts),
+        *written(whole.events, _MARKDOWN),
+        _changes(whole.changes),
+    ]
     return plain("\n\n".join(part for part in parts if part)) + "\n"
 
 
@@ -76,47 +72,21 @@ def _change(change: FileChange) -> dict[str, Any]:
     }
 
 
-def _sections(events: Sequence[Event]) -> Iterator[str]:
-    titles: dict[str, str] = {}
-    for event in with_ended_cards(events):
-        if isinstance(event, ToolPrepared):
-            titles[event.call_id] = event.title
-        elif isinstance(event, ToolFinished):
-            yield _tool(titles.get(event.call_id, event.name), event)
-        else:
-            yield _said(event)
+def _plan(entries: Sequence[PlanEntry]) -> str:
+    return "### Plan\n\n" + "\n".join(f"- {entry.status}: {_code(entry.content)}" for entry in entries)
 
 
-def _said(event: Event) -> str:
-    match event:
-        case UserPrompted(message):
-            texts = (part.text if isinstance(part, Text) else f"[picture: {part.mime_type}]" for part in message.parts)
-            return "## You\n\n" + fenced("\n\n".join(texts))
-        case TextDelta(text):
-            return f"## Agent\n\n{_quoted(text)}"
-        case ReasoningDelta(text):
-            return f"### Thought\n\n{_quoted(text)}"
-        case PlanChanged(entries):
-            return "### Plan\n\n" + "\n".join(f"- {entry.status}: {_code(entry.content)}" for entry in entries)
-        case Notice(_, title, text):
-            return f"### Notice\n\n{_quoted(f'{title}. {text}')}"
-        case ModelSwitched(model, reason):
-            return f"### Notice\n\n{_quoted(f'Now answered by {model}. {reason}')}"
-        case ContextCompacted(before, after, summary):
-            return f"### Compacted from {before} to {after} tokens\n\n{_quoted(summary)}"
-        case _:
-            return ""
+def _compaction(event: ContextCompacted) -> str:
+    return f"### Compacted from {event.before} to {event.after} tokens\n\n{_quoted(event.summary)}"
 
 
-def _tool(title: str, event: ToolFinished) -> str:
-    result = event.result
+def _tool(title: str, result: ToolResult) -> str:
     state = "failed" if result.is_error else "done"
     parts = [f"### Tool, {state}: {_code(title)}"]
     for diff in () if result.is_error else result.diffs:
         before = [] if diff.old_text is None else ["Before:", fenced(diff.old_text)]
         parts += [_code(diff.path), *before, "After:", fenced(diff.new_text)]
-    shown = result.text if result.shown is None else result.shown
-    return "\n\n".join([*parts, fenced(shown)] if shown.strip() else parts)
+    return "\n\n".join([*parts, fenced(result.for_person)] if result.for_person.strip() else parts)
 
 
 def _changes(changes: Sequence[FileChange]) -> str:
@@ -139,3 +109,14 @@ def _code(text: str) -> str:
     line = visible(clean(text)).replace("\n", " ")
     ticks = "`" * (line.count("`") + 1)
     return f"{ticks} {line} {ticks}" if "`" in line else f"`{line}`"
+
+
+_MARKDOWN = Form(
+    prompt=lambda text: f"## You\n\n{fenced(text)}",
+    answer=lambda text: f"## Agent\n\n{_quoted(text)}",
+    thought=lambda text: f"### Thought\n\n{_quoted(text)}",
+    plan=_plan,
+    notice=lambda notice: f"### Notice\n\n{_quoted(f'{notice.title}. {notice.text}')}",
+    compaction=_compaction,
+    tool=_tool,
+)

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from difflib import unified_diff
+from functools import partial
 from pathlib import Path
 
 from hermes_acp.agent.store.changes import FileChange
 from hermes_acp.agent.store.records import SessionRecord
-from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.cards import Diff, ToolResult
 from hermes_acp.cli.exporting import Whole
-from hermes_acp.events import (
-    ContextCompacted,
-    Event,
-    ModelSwitched,
-    Notice,
-    PlanChanged,
-    ReasoningDelta,
-    TextDelta,
-    ToolFinished,
-    ToolPrepared,
-    UserPrompted,
-)
-from hermes_acp.messages import Image, Text
+from hermes_acp.cli.transcript import Form, written
+from hermes_acp.events import PlanEntry
 from hermes_acp.text import clean, head_and_tail, plain, shorten, visible
 
 _TITLE, _FOLDER, _RESULT = 40, 40, 2_000
@@ -41,7 +30,7 @@ def table(sessions: Sequence[tuple[SessionRecord, int]]) -> str:
 
 def as_text(whole: Whole) -> str:
     """A session as a person reads it."""
-    transcript = _transcript(whole.events, whole.session.cwd)
+    transcript = written(whole.events, _plain_in(whole.session.cwd))
     parts = [_heading(whole.session), *transcript, _changes(whole.changes)]
     return plain("\n\n".join(part for part in parts if part)) + "\n"
 
@@ -87,47 +76,15 @@ def _heading(record: SessionRecord) -> str:
     return "\n".join(facts)
 
 
-def _transcript(events: Sequence[Event], folder: str) -> Iterator[str]:
-    titles: dict[str, str] = {}
-    for event in with_ended_cards(events):
-        if isinstance(event, ToolPrepared):
-            titles[event.call_id] = event.title
-        elif isinstance(event, ToolFinished):
-            yield _card(titles.get(event.call_id, event.name), event.result, folder)
-        else:
-            yield _said(event)
+def _plan(entries: Sequence[PlanEntry]) -> str:
+    return "\n".join(["Plan:", *(f"  [{entry.status}] {_line(entry.content)}" for entry in entries)])
 
 
-def _said(event: Event) -> str:
-    match event:
-        case UserPrompted(message):
-            texts = (part.text if isinstance(part, Text) else _picture(part) for part in message.parts)
-            return _marked("> ", "\n\n".join(texts))
-        case TextDelta(text):
-            return text.strip()
-        case ReasoningDelta(text):
-            return _marked("  ~ ", text.strip())
-        case PlanChanged(entries):
-            return "\n".join(["Plan:", *(f"  [{entry.status}] {_line(entry.content)}" for entry in entries)])
-        case Notice(_, title, text):
-            return f"! {_line(title)}. {text}".strip()
-        case ModelSwitched(model, reason):
-            return f"! Now answered by {_line(model)}. {reason}".strip()
-        case ContextCompacted(before, after):
-            return f"! The context was compacted: {before} tokens became {after}."
-        case _:
-            return ""
-
-
-def _picture(image: Image) -> str:
-    return f"[picture: {image.mime_type}]"
-
-
-def _card(title: str, result: ToolResult, folder: str) -> str:
+def _tool(folder: str, title: str, result: ToolResult) -> str:
     head = f"* {_line(title)}{' (failed)' if result.is_error else ''}"
     if result.diffs and not result.is_error:
         return "\n".join([head, *(_marked("    ", _diff(diff, folder)) for diff in result.diffs)])
-    shown = (result.text if result.shown is None else result.shown).strip()
+    shown = result.for_person.strip()
     return "\n".join([head, _marked("    ", head_and_tail(shown, _RESULT))]) if shown else head
 
 
@@ -153,3 +110,16 @@ def _changes(changes: Sequence[FileChange]) -> str:
         for change in changes
     )
     return "\n".join(["Files changed:", *lines])
+
+
+def _plain_in(folder: str) -> Form:
+    """Plain text, in which the files of this folder go by their names in it."""
+    return Form(
+        prompt=lambda text: _marked("> ", text),
+        answer=str.strip,
+        thought=lambda text: _marked("  ~ ", text.strip()),
+        plan=_plan,
+        notice=lambda notice: f"! {_line(notice.title)}. {notice.text}".strip(),
+        compaction=lambda event: f"! The context was compacted: {event.before} tokens became {event.after}.",
+        tool=partial(_tool, folder),
+    )

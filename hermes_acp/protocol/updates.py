@@ -57,8 +57,8 @@ def encode(event: Event) -> list[Update]:
             return [outbound.usage_update(used, size, cost)]
         case Notice(severity, title, text):
             return [outbound.notice(severity, title, text)]
-        case ModelSwitched(model, reason):
-            return [outbound.notice("warning", f"Now answered by {model}", reason)]
+        case ModelSwitched():
+            return encode(event.notice)
         case CompactionBegun(compaction_id):
             return [outbound.compaction_update(compaction_id, "in_progress")]
         case CompactionFailed(compaction_id, reason):
@@ -130,7 +130,7 @@ def _finished(event: ToolFinished) -> Update:
 def _outcome(result: ToolResult) -> list[dict[str, Any]]:
     if result.terminal_id:
         return [outbound.terminal_content(result.terminal_id)]
-    shown = result.text if result.shown is None else result.shown
+    shown = result.for_person
     if result.diffs and not result.is_error:
         return diff_content(result.diffs)
     return text_content(head_and_tail(shown, SHOWN_CHARACTERS)) if shown.strip() else []

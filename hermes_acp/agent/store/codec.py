@@ -23,21 +23,11 @@ from hermes_acp.events import (
     ToolPrepared,
     UserPrompted,
 )
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Image, Message, UserMessage, from_dict, to_dict
 from hermes_acp.nesting import DEEPEST
 from hermes_acp.text import clean
 
-_KINDS: Mapping[type[Any], str] = {
-    UserPrompted: "user_prompted",
-    TextDelta: "text",
-    ReasoningDelta: "reasoning",
-    ToolPrepared: "tool_prepared",
-    ToolFinished: "tool_finished",
-    PlanChanged: "plan",
-    Notice: "notice",
-    ModelSwitched: "model_switched",
-    ContextCompacted: "context_compacted",
-}
 _MAX_INT_BITS = 8192
 
 
@@ -48,7 +38,7 @@ def recorded(event: Event) -> bool:
 
 def encode_event(event: Event) -> tuple[str, str]:
     """The kind and the JSON text of an event that is recorded."""
-    return _KINDS[type(event)], dump(_plain(event))
+    return _KINDS[type(event)].name, dump(_plain(event))
 
 
 def decode_event(kind: str, body: str) -> Event | None:
@@ -193,14 +183,23 @@ def _known(kind: type[Any], data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name in names}
 
 
-_DECODERS: Mapping[str, Callable[[dict[str, Any]], Event]] = {
-    "user_prompted": _user_prompted,
-    "text": _delta(TextDelta),
-    "reasoning": _delta(ReasoningDelta),
-    "tool_prepared": _tool_prepared,
-    "tool_finished": _tool_finished,
-    "plan": _plan,
-    "notice": _flat(Notice),
-    "model_switched": _flat(ModelSwitched),
-    "context_compacted": _flat(ContextCompacted),
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """An event that is recorded: its name in the store, and how it is read."""
+
+    name: str
+    decode: Callable[[dict[str, Any]], Event]
+
+
+_KINDS: Mapping[type[Any], _Kind] = {
+    UserPrompted: _Kind("user_prompted", _user_prompted),
+    TextDelta: _Kind("text", _delta(TextDelta)),
+    ReasoningDelta: _Kind("reasoning", _delta(ReasoningDelta)),
+    ToolPrepared: _Kind("tool_prepared", _tool_prepared),
+    ToolFinished: _Kind("tool_finished", _tool_finished),
+    PlanChanged: _Kind("plan", _plan),
+    Notice: _Kind("notice", _flat(Notice)),
+    ModelSwitched: _Kind("model_switched", _flat(ModelSwitched)),
+    ContextCompacted: _Kind("context_compacted", _flat(ContextCompacted)),
 }
+_DECODERS = {kind.name: kind.decode for kind in _KINDS.values()}
