@@ -17,7 +17,7 @@ from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools import AgentTools
 from hermes_acp.agent.tools.desk import Desk
 from hermes_acp.agent.trust import Trust
-from hermes_acp.config import Config
+from hermes_acp.config import Config, Mode
 from hermes_acp.events import Event
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.workspace import LocalWorkspace
@@ -35,6 +35,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Opened:
+    """What the engine knows of a session, and its MCP servers, the person's own and those that an editor may name; none
+    of them is started yet."""
+
+    conversation: Conversation
+    servers: Servers
+
+
+@dataclass(frozen=True, slots=True)
 class Opening:
     """The store that sessions come from, the person's own folders, and their word on what projects bring."""
 
@@ -42,45 +51,32 @@ class Opening:
     home: Home
     trust: Trust = field(default_factory=Trust)
 
-    async def workspace(self, cwd: Path, roots: tuple[Path, ...], config: Config) -> LocalWorkspace:
-        """Files and commands of this machine, in the sandbox where the settings want it and it works.
-
-        The person's own folders are out of reach from here on: a sandbox hides what it finds protected.
-        """
-        protect(self.home.config, self.home.state)
-        sandbox = await asyncio.to_thread(sandbox_for, config.sandbox, (cwd, *roots))
-        if isinstance(sandbox, str):
-            return LocalWorkspace(cwd, roots, why_not=sandbox)
-        return LocalWorkspace(cwd, roots, sandbox)
-
-    async def conversation(
-        self, record: SessionRecord, workspace: Workspace, approvals: Approvals, agent: Callable[[], Agent]
-    ) -> Conversation:
-        """What the engine knows of a session, as it was left: a turn that a crash cut off is closed.
+    async def session(
+        self,
+        record: SessionRecord,
+        config: Config,
+        mode: Mode,
+        agent: Callable[[], Agent],
+        around: Callable[[LocalWorkspace], Workspace] = lambda local: local,
+    ) -> Opened:
+        """A session as it was left: a turn that a crash cut off is closed.
 
         Args:
-            record: the session.
-            workspace: where its files and commands are, by `workspace`; what is written there can be undone.
-            approvals: what may be done in it unasked.
+            record: what is stored of it.
+            config: the settings in its folder.
+            mode: what may be done in it unasked.
             agent: gives what answers in it, at the moment of asking.
+            around: what stands between the session and the files and commands of this machine.
 
         Raises:
             StoreError: the store cannot be used.
         """
-        messages, journal = await self.messages(record.id), await self.store.journal(record.id)
-        conversation = Conversation(
-            id=record.id,
-            workspace=KeptWorkspace(workspace, journal),
-            journal=journal,
-            approvals=approvals,
-            system=record.system_prompt,
-            messages=messages,
-            cost=record.cost,
-        )
-        if closing := close_open_turn(messages):
-            journal.add_message(closing)
-        conversation.toolbox = AgentTools(Desk(conversation, self.store, self.home.config, agent, self.trust))
-        return conversation
+        workspace = around(await self._workspace(record, config))
+        conversation = await self._conversation(record, workspace, Approvals(mode, config.approvals.rules))
+        desk = Desk(conversation, self.store, self.home.config, agent, self.trust)
+        conversation.toolbox = AgentTools(desk)
+        place = Surroundings(conversation.workspace.cwd, lambda: conversation.workspace.roots)
+        return Opened(conversation, Servers(place, config.mcp_servers))
 
     async def messages(self, session_id: str) -> list[Message]:
         """What the model sees of a session, in an order that it can be sent in.
@@ -98,7 +94,28 @@ class Opening:
         build = partial(build_system_prompt, home=self.home.config, tell=tell, admits=self.trust.admits)
         return replace(agent, build_system=build)
 
+    async def _workspace(self, record: SessionRecord, config: Config) -> LocalWorkspace:
+        """Files and commands of this machine, in the sandbox where the settings want it and it works.
 
-def servers_of(workspace: Workspace, config: Config) -> Servers:
-    """The MCP servers of a session: the person's own, and room for those of the editor. None is started yet."""
-    return Servers(Surroundings(workspace.cwd, lambda: workspace.roots), config.mcp_servers)
+        The person's own folders are out of reach from here on: a sandbox hides what it finds protected.
+        """
+        protect(self.home.config, self.home.state)
+        cwd, roots = Path(record.cwd), tuple(map(Path, record.roots))
+        sandbox = await asyncio.to_thread(sandbox_for, config.sandbox, (cwd, *roots))
+        if isinstance(sandbox, str):
+            return LocalWorkspace(cwd, roots, why_not=sandbox)
+        return LocalWorkspace(cwd, roots, sandbox)
+
+    async def _conversation(self, record: SessionRecord, workspace: Workspace, approvals: Approvals) -> Conversation:
+        messages, journal = await self.messages(record.id), await self.store.journal(record.id)
+        if closing := close_open_turn(messages):
+            journal.add_message(closing)
+        return Conversation(
+            id=record.id,
+            workspace=KeptWorkspace(workspace, journal),
+            journal=journal,
+            approvals=approvals,
+            system=record.system_prompt,
+            messages=messages,
+            cost=record.cost,
+        )

@@ -14,14 +14,15 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Self, Unpack
 
-from hermes_acp.library.arguments import Arguments, Setup, read_arguments
-from hermes_acp.library.callbacks import CallbackHost
+from hermes_acp.library.arguments import Arguments, read_arguments
+from hermes_acp.library.callbacks import CallbackHost, Callbacks
 from hermes_acp.library.calling import ASKING
 from hermes_acp.library.given import read_history, read_prompt, read_system
 from hermes_acp.library.loop_thread import LoopThread, wait_for
 from hermes_acp.library.prompts import Asked, Call, Prompts
-from hermes_acp.library.talk import Talk
 from hermes_acp.settings.edit import store_rules
+from hermes_acp.talk.setup import Setup
+from hermes_acp.talk.talk import Talk
 
 _STOP_SECONDS = 5.0
 """How long a call that was broken off waits for its turn to be closed."""
@@ -48,10 +49,10 @@ class AIAgent:
             TypeError: an argument is unknown or has a wrong type.
             ConfigError: one has a value of no use, or the person's settings are wrong.
         """
-        setup = read_arguments(arguments, os.environ)
+        setup, callbacks = read_arguments(arguments, os.environ)
         for warning in setup.settings.warnings:
             log.warning("%s", warning)
-        self._prompts, self._thread = _on_its_loop(setup)
+        self._prompts, self._thread = _on_its_loop(setup, callbacks)
         self._finalizer = weakref.finalize(self, self._thread.end, 0)
         self._finalizer.atexit = False
 
@@ -174,10 +175,10 @@ class AIAgent:
         return self._thread.run(lambda: self._prompts.begin(call))
 
 
-def _on_its_loop(setup: Setup) -> tuple[Prompts, LoopThread]:
+def _on_its_loop(setup: Setup, callbacks: Callbacks) -> tuple[Prompts, LoopThread]:
     """What lives on the loop. It knows nothing of the agent, so that the agent can be let go."""
     thread = LoopThread(lambda: prompts.aclose())
-    host = CallbackHost(setup.callbacks, thread)
+    host = CallbackHost(callbacks, thread)
     host.allow_contained = setup.settings.config.agent.on_ask == "allow-in-sandbox"
     if file := setup.settings.home.config_file:
         host.keep = partial(store_rules, file)

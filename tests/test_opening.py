@@ -9,7 +9,6 @@ from hermes_acp.config import Config
 from hermes_acp.messages import user
 from hermes_acp.opening import Opening
 from hermes_acp.settings import Home
-from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.safety.confining import hidden_places
 
 
@@ -20,9 +19,7 @@ def nobody():
 async def opened(store: Store, home: Path):
     record = await store.find("s1")
     assert record is not None
-    opening = Opening(store, Home(home, home))
-    workspace = await opening.workspace(Path(record.cwd), (), Config())
-    return await opening.conversation(record, workspace, Approvals("plan"), nobody)
+    return (await Opening(store, Home(home, home)).session(record, Config(), "plan", nobody)).conversation
 
 
 async def test_a_turn_that_a_crash_cut_off_is_closed_once_and_the_rest_comes_back(tmp_path):
@@ -48,5 +45,10 @@ async def test_the_first_sandbox_already_hides_the_persons_own_folders(tmp_path)
     home, project = tmp_path / "home", tmp_path / "project"
     for folder in (home, project):
         folder.mkdir()
-    await Opening(Store(None), Home(home, home)).workspace(project, (), Config())
-    assert home in hidden_places()
+    store = Store(None)
+    try:
+        await store.create(SessionRecord("s1", str(project)))
+        await opened(store, home)
+        assert home in hidden_places()
+    finally:
+        await store.aclose()

@@ -28,12 +28,12 @@ from hermes_acp.chat.session import ChatSession
 from hermes_acp.chat.surface import Doings, Surface
 from hermes_acp.events import Severity
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.library.arguments import Setup
-from hermes_acp.library.talk import Talk
-from hermes_acp.library.threads import DaemonThreads
 from hermes_acp.local.environment import be_private, mask_own
+from hermes_acp.local.threads import DaemonThreads
 from hermes_acp.settings.edit import store_rules
 from hermes_acp.settings.logs import log_to
+from hermes_acp.talk.setup import Setup
+from hermes_acp.talk.talk import Talk
 
 log = logging.getLogger(__name__)
 
@@ -112,9 +112,7 @@ def _chat(read: Callable[[], Setup], setup: Setup, terminal: Terminal) -> Chat:
 def _session(read: Callable[[], Setup], host: TerminalHost, session_id: str | None) -> ChatSession:
     setup = replace(read(), session_id=session_id)
     talk = Talk(setup, session_id or str(uuid.uuid4()), host.emit)
-    return ChatSession(
-        talk, host, lambda: replace(read(), session_id=session_id), OWN, setup.model_given, changed=host.screen.refresh
-    )
+    return ChatSession(talk, host, lambda: replace(read(), session_id=session_id), OWN, changed=host.screen.refresh)
 
 
 def _this_terminal(environ: Mapping[str, str]) -> Terminal:

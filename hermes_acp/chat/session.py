@@ -19,10 +19,10 @@ from hermes_acp.errors import CredentialsMissing
 from hermes_acp.events import Event, UserPrompted
 from hermes_acp.host import Host
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.library.arguments import Setup
-from hermes_acp.library.talk import Talk
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import UserMessage
+from hermes_acp.talk.setup import Setup
+from hermes_acp.talk.talk import Talk
 
 REPLAYED_PROMPTS = 5
 """So many prompts of a session that is gone on with are shown again, with what came after them."""
@@ -33,15 +33,13 @@ class ChatSession:
     """A session as slash commands and turns see it.
 
     `read` reads the settings anew when there was no model to talk to. `listed` are the chat's own commands, for lists
-    of all. `model_given`: whether a model was named for this chat, whatever the session had. `changed` is called when
-    an option has changed.
+    of all. `changed` is called when an option has changed.
     """
 
     talk: Talk
     host: Host
     read: Callable[[], Setup]
     listed: Sequence[CustomCommand] = ()
-    model_given: bool = False
     changed: Callable[[], None] = lambda: None
     _options: Options | None = None
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -135,7 +133,7 @@ class ChatSession:
         record, models = self.talk.record, self.talk.models
         assert record is not None
         assert models is not None
-        stored = {} if self.model_given else record.options
+        stored = {} if "model.name" in self.talk.setup.given else record.options
         mode = conversation.approvals.mode
         stored = {**stored, "mode": mode, "thought_level": self.talk.thought_level}
         options = restore_options(models, stored, mode, self.talk.modes)

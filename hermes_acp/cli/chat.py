@@ -10,9 +10,10 @@ from typing import Any
 
 from hermes_acp.cli.main import settings_parser
 from hermes_acp.errors import ConfigError
-from hermes_acp.library.arguments import SETTINGS, read_arguments
+from hermes_acp.library.arguments import SETTINGS
 from hermes_acp.library.once import ask_once, newest_session
 from hermes_acp.settings import load_settings, start_speaking
+from hermes_acp.talk.setup import Setup
 
 _NEWEST = ""
 _NO_TERMINAL = "chat needs a terminal; `hermes-acp-agent chat -q TEXT` answers one question without one"
@@ -33,13 +34,12 @@ def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
     start_speaking(settings)
     if session_id == _NEWEST:
         session_id = newest_session(settings, Path.cwd())
-    names = {key: name for name, key in SETTINGS.items()}
-    asked = {names[key]: value for key, value in given.items() if key in names} | {"save_trajectories": save}
     if question is None:
-        return _converse(asked, given, session_id)
+        return _converse(given, session_id, save)
     from hermes_acp.run_agent import AIAgent
 
-    return ask_once(AIAgent, question, {**asked, "session_id": session_id})
+    asked = {name: given[key] for name, key in SETTINGS.items() if key in given}
+    return ask_once(AIAgent, question, {**asked, "session_id": session_id, "save_trajectories": save})
 
 
 def _demand_terminal() -> None:
@@ -47,10 +47,13 @@ def _demand_terminal() -> None:
         raise ConfigError(_NO_TERMINAL)
 
 
-def _converse(asked: Mapping[str, Any], given: Mapping[str, Any], session_id: str | None) -> int:
+def _converse(given: Mapping[str, str], session_id: str | None, save: bool | None) -> int:
     from hermes_acp.chat.run import run as chat
 
-    return chat(lambda: read_arguments(asked, os.environ), session_id)
+    def read() -> Setup:
+        return Setup(load_settings(given, os.environ), save_trajectories=save, given=frozenset(given))
+
+    return chat(read, session_id)
 
 
 def _parse(overrides: Mapping[str, str], arguments: Sequence[str]) -> dict[str, Any]:

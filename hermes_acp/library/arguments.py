@@ -9,13 +9,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from hermes_acp.config import CHECKS, Config, check_value
+from hermes_acp.config import CHECKS, check_value
 from hermes_acp.errors import ConfigError
-from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.library.callbacks import Callbacks
 from hermes_acp.local import confidential
-from hermes_acp.settings import Settings, config_in, load_settings
+from hermes_acp.settings import Settings, load_settings
 from hermes_acp.settings.endpoint import ANY_KEY
+from hermes_acp.talk.setup import Setup
 
 
 class Arguments(TypedDict, total=False):
@@ -75,31 +75,8 @@ _CALLBACKS = tuple(field.name for field in fields(Callbacks))
 _OWN = ("api_key", "cwd", "session_id", "save_trajectories")
 
 
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What an agent was made with. `cwd` and `session_id` are None when they were not given."""
-
-    settings: Settings
-    callbacks: Callbacks
-    cwd: Path | None = None
-    session_id: str | None = None
-    save_trajectories: bool | None = None
-    has_key: bool = False
-    mode_given: bool = False
-    model_given: bool = False
-    level_given: bool = False
-
-    def config(self, cwd: Path) -> Config:
-        """The settings in a folder, whose own file may tighten them.
-
-        Raises:
-            ConfigError: that file is wrong.
-        """
-        return config_in(self.settings, cwd)
-
-
-def read_arguments(arguments: Mapping[str, Any], environ: Mapping[str, str]) -> Setup:
-    """What these arguments of `AIAgent` ask for.
+def read_arguments(arguments: Mapping[str, Any], environ: Mapping[str, str]) -> tuple[Setup, Callbacks]:
+    """What these arguments of `AIAgent` ask for, and the functions among them.
 
     Raises:
         TypeError: one is unknown or has a wrong type.
@@ -107,18 +84,16 @@ def read_arguments(arguments: Mapping[str, Any], environ: Mapping[str, str]) -> 
     """
     given = {name: value for name, value in arguments.items() if value is not None}
     _refuse_unknown(given)
-    settings = _settings(given, environ)
-    return Setup(
-        settings=settings,
-        callbacks=Callbacks(**{name: _function(name, given[name]) for name in _CALLBACKS if name in given}),
+    callbacks = Callbacks(**{name: _function(name, given[name]) for name in _CALLBACKS if name in given})
+    setup = Setup(
+        settings=_settings(given, environ),
         cwd=_folder(given["cwd"]) if "cwd" in given else None,
         session_id=_of_type(given, "session_id", str, None),
         save_trajectories=_of_type(given, "save_trajectories", bool, None),
+        given=frozenset(key for name, key in SETTINGS.items() if name in given),
         has_key="api_key" in given,
-        mode_given="mode" in given,
-        model_given="model" in given,
-        level_given="thought_level" in given,
     )
+    return setup, callbacks
 
 
 def _settings(given: Mapping[str, Any], environ: Mapping[str, str]) -> Settings:

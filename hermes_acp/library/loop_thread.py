@@ -13,7 +13,7 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
-from hermes_acp.library.threads import DaemonThreads
+from hermes_acp.local.threads import DaemonThreads
 
 T = TypeVar("T")
 

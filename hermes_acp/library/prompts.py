@@ -16,13 +16,13 @@ from hermes_acp.agent.turns import Ticket, Turns
 from hermes_acp.errors import HermesError, SessionNotFound, TurnCancelled
 from hermes_acp.events import StatusChanged
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.library.arguments import Setup
 from hermes_acp.library.callbacks import CallbackHost
 from hermes_acp.library.given import History, fit_history, fit_prompt
 from hermes_acp.library.result import FAILED, INTERRUPTED, Ending, Outcome
-from hermes_acp.library.talk import Talk
 from hermes_acp.local.confidential import blotted
 from hermes_acp.messages import UserMessage, to_dict
+from hermes_acp.talk.setup import Setup
+from hermes_acp.talk.talk import Talk
 
 TELL_SECONDS = 0.5
 """So long a turn that has ended waits for slow callbacks to be told of it; an interrupted one hardly at all."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.errors import ConfigError
-from hermes_acp.local.environment import be_private, mask_own, withhold
+from hermes_acp.local.environment import be_private, mask_own
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.boot import Booted
@@ -69,10 +69,8 @@ def serve(booted: Booted) -> int:
 
 
 def _read_settings(argv: list[str]) -> Settings:
-    """The settings as they are now; the variables that they name for keys are no command's business."""
+    """The settings as they are now; no command is to see the variables that they name for keys."""
     settings = load_settings(from_arguments(argv), os.environ)
-    for name in settings.config.key_variables:
-        withhold(name)
     mask_own()
     return settings
 

@@ -7,7 +7,7 @@ import logging
 import os
 import uuid
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from hermes_acp.config import Config
 from hermes_acp.errors import HermesError, SessionDeleted, SessionNotFound
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.workspace import LocalWorkspace
-from hermes_acp.opening import Opening, servers_of
+from hermes_acp.opening import Opening
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.capabilities import ClientCapabilities
 from hermes_acp.protocol.editor_files import EditorFiles
@@ -37,7 +37,6 @@ from hermes_acp.protocol.preparation import Preparation
 from hermes_acp.protocol.session import Session
 from hermes_acp.protocol.shown_options import ShownOptions
 from hermes_acp.protocol.title import Title
-from hermes_acp.tools.approval import Approvals
 from hermes_acp.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -183,17 +182,18 @@ class Sessions:
         host = EditorHost(record.id, self.peer, manner)
         opening = Opening(self.store, self.account.home, Trust(self.account.home.trust_file))
         agent = partial(self._agent, config, host, opening)
-        conversation = await opening.conversation(
-            record,
-            self._workspace(record.id, await opening.workspace(place.cwd, place.roots, config)),
-            Approvals(options.mode, config.approvals.rules),
+        opened = await opening.session(
+            replace(record, roots=tuple(map(str, place.roots))),
+            config,
+            options.mode,
             lambda: agent(options.model),
+            partial(self._workspace, record.id),
         )
+        conversation = opened.conversation
         idleness = Idleness(conversation, partial(opening.messages, record.id), 60 * config.acp.idle_minutes)
         title = Title(record.title, conversation.journal, host)
-        servers = servers_of(conversation.workspace, config)
         shown = ShownOptions(options, conversation, host)
-        preparation = Preparation(conversation, host, servers, opening.trust, self.account.ready)
+        preparation = Preparation(conversation, host, opened.servers, opening.trust, self.account.ready)
         session = Session(
             conversation,
             shown,

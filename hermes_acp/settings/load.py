@@ -11,6 +11,7 @@ from hermes_acp.config import Config, build_config, read_values, tighten
 from hermes_acp.errors import ConfigError
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import confidential
+from hermes_acp.local.environment import withhold
 from hermes_acp.settings.credentials import read_stored
 from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve, says_nothing
 from hermes_acp.settings.files import read_toml
@@ -60,7 +61,7 @@ def load_settings(
         environ: the environment variables.
         given: checked values by dotted key that go before all of these, as a program gives them.
 
-    The keys among them are in no log and in no result of a tool from here on.
+    The keys among them are in no log and in no result of a tool from here on, and no command inherits them.
 
     Raises:
         ConfigError: one of the three is wrong: one line naming the place, the key and the reason.
@@ -79,6 +80,8 @@ def load_settings(
     config = build_config(values)
     keys = Keys(environ, stored.keys, stored.in_keyring, file=home.credentials_file, command=config.credentials.command)
     confidential.keep(*_known_keys(config, keys))
+    for name in config.key_variables:
+        withhold(name)
     return Settings(home, config, log, warnings, keys, places(environ))
 
 

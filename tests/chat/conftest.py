@@ -116,7 +116,7 @@ def chat(model, project):
             output = Vt100_Output(paper, lambda: Size(rows=rows, columns=columns), term="xterm", enable_cpr=False)
             terminal = Terminal(pipe, output, colour=False)
             task = asyncio.create_task(
-                converse(lambda: read_arguments(given, os.environ), session_id, terminal), name="chat"
+                converse(lambda: read_arguments(given, os.environ)[0], session_id, terminal), name="chat"
             )
             typist = Typist(pipe, paper)
             await typist.waits_for("›")

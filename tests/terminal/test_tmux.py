@@ -116,6 +116,16 @@ def test_the_last_session_of_the_folder_is_gone_on_with(chat, model):
     assert said == ["Keep heron.", "What was it?"]
 
 
+def test_the_log_goes_where_the_arguments_say_and_not_on_the_screen(chat, model, tmp_path):
+    log = tmp_path / "chat.log"
+    model.say("Well.")
+    window = chat("--log-file", str(log), "--log-level", "debug")
+    window.say("How are you?")
+    window.sees("Well.")
+    assert "DEBUG openai" in log.read_text("utf-8")
+    assert "DEBUG" not in window.screen()
+
+
 def test_there_are_no_colours_where_none_are_wanted(chat, model):
     model.say("A `code` and **bold** answer.")
     window = chat(NO_COLOR="1")

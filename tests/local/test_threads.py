@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from hermes_acp.library.threads import MOST, DaemonThreads
+from hermes_acp.local.threads import MOST, DaemonThreads
 
 
 @pytest.fixture

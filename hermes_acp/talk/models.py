@@ -1,4 +1,4 @@
-"""Where a program's agent finds its model."""
+"""The models of a session that no editor's connection has."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import replace
 from hermes_acp.assembly import Models, models_of
 from hermes_acp.config import Config
 from hermes_acp.errors import CredentialsMissing
-from hermes_acp.library.arguments import Setup
 from hermes_acp.settings import ModelEndpoint, is_signed_out, resolve_model
 from hermes_acp.settings.keyring_key import PATIENCE, KeyringKey, not_answered
 from hermes_acp.settings.local_search import LocalSearch
+from hermes_acp.talk.setup import Setup
 
 log = logging.getLogger(__name__)
 

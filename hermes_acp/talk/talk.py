@@ -22,13 +22,11 @@ from hermes_acp.errors import ConfigError, SessionNotFound
 from hermes_acp.events import Event, Notice
 from hermes_acp.host import Host
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.library.arguments import Setup
-from hermes_acp.library.source import open_models
-from hermes_acp.local.environment import withhold
 from hermes_acp.mcp.servers import JOIN_SECONDS, Servers
-from hermes_acp.opening import Opening, servers_of
+from hermes_acp.opening import Opening
 from hermes_acp.plugins.loading import LOADING
-from hermes_acp.tools.approval import Approvals
+from hermes_acp.talk.models import open_models
+from hermes_acp.talk.setup import Setup
 from hermes_acp.tools.safety.confining import modes_of, too_wide
 
 
@@ -55,6 +53,7 @@ class Talk:
     _config: Config | None = None
     _titled: bool = False
     _placed: bool = False
+    _equipped: bool = False
 
     def __post_init__(self) -> None:
         self.trust.file = self.setup.settings.home.trust_file
@@ -76,7 +75,8 @@ class Talk:
             self.models = await open_models(self.setup, self._config)
         if self.conversation is None:
             self.conversation = await self._converse(self.record, self._config)
-        await self._equip(self.conversation, self._config)
+        if not self._equipped:
+            await self._equip(self.conversation)
         return self.conversation
 
     async def settle_project(self, host: Host) -> None:
@@ -132,15 +132,15 @@ class Talk:
             return (self.setup.cwd or Path.cwd(),)
         return (Path(self.record.cwd), *map(Path, self.record.roots))
 
-    async def _equip(self, conversation: Conversation, config: Config) -> None:
+    async def _equip(self, conversation: Conversation) -> None:
         """Load the plugins and start the MCP servers."""
-        if self.servers is None:
-            for notice in (await asyncio.to_thread(LOADING)).notices():
-                self.tell(notice)
-            self.servers = servers_of(conversation.workspace, config)
-            self.servers.patience = self.patience
-            self.servers.use(())
-            await adopt_agreed(self.trust, conversation.workspace.cwd, self.servers)
+        assert self.servers is not None
+        notices = (await asyncio.to_thread(LOADING)).notices()
+        self._equipped = True
+        for notice in notices:
+            self.tell(notice)
+        self.servers.use(())
+        await adopt_agreed(self.trust, conversation.workspace.cwd, self.servers)
 
     async def aclose(self) -> None:
         """Close all of it; everything that was noted is kept."""
@@ -175,20 +175,18 @@ class Talk:
         return record
 
     async def _converse(self, record: SessionRecord, config: Config) -> Conversation:
-        for name in config.key_variables:
-            withhold(name)
         self._titled = bool(record.title)
-        workspace = await self._opening.workspace(Path(record.cwd), tuple(map(Path, record.roots)), config)
-        approvals = Approvals(self._mode(record, config), config.approvals.rules)
-        conversation = await self._opening.conversation(record, workspace, approvals, self.agent)
-        conversation.thought_level = self._effort(config)
-        return conversation
+        opened = await self._opening.session(record, config, self._mode(record, config), self.agent)
+        opened.conversation.thought_level = self._effort(config)
+        opened.servers.patience = self.patience
+        self.servers = opened.servers
+        return opened.conversation
 
     @property
     def thought_level(self) -> str:
         """The level that was chosen for the session, unless another one was given: "" for that of the settings."""
         stored = self.record.options.get("thought_level", "") if self.record else ""
-        return "" if self.setup.level_given else stored
+        return "" if "agent.thought_level" in self.setup.given else stored
 
     def _effort(self, config: Config) -> str:
         """How much the model is to think, as requests carry it."""
@@ -203,9 +201,10 @@ class Talk:
     def _mode(self, record: SessionRecord, config: Config) -> Mode:
         """The mode that was given, else the session's own, else the configured one."""
         stored = next((mode for mode in self.modes if mode == record.options.get("mode")), None)
-        mode = config.approvals.mode if self.setup.mode_given or stored is None else stored
+        given = "approvals.mode" in self.setup.given
+        mode = config.approvals.mode if given or stored is None else stored
         if mode in self.modes:
             return mode
-        if self.setup.mode_given:
+        if given:
             raise ConfigError(f"approvals.mode: {mode} needs a sandbox, and there is none: {too_wide(self._folders)}")
         return self.modes[0]

@@ -1,0 +1,1 @@
+"""A session without an editor: its settings, where its model is, and how it is opened and closed."""
