@@ -41,7 +41,7 @@ class EndedCall:
     @property
     def output(self) -> str:
         """What came of it, as far as the person is shown it."""
-        shown = printable(self.result.text if self.result.shown is None else self.result.shown).rstrip("\n")
+        shown = printable(self.result.for_person).rstrip("\n")
         if self._exit_code is None:
             return shown
         # The line that says how it ended is among the remarks.
