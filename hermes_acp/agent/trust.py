@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,23 @@ class Trust:
         found = self._read().get("trusted")
         return {str(path): str(digest) for path, digest in found.items()} if isinstance(found, dict) else {}
 
+    def since(self) -> dict[str, str]:
+        """When the person agreed to the content that is trusted, by path (UTC, ISO 8601), as far as that was noted."""
+        found = self._read().get("since")
+        return {str(path): str(moment) for path, moment in found.items()} if isinstance(found, dict) else {}
+
+    def fault(self) -> str:
+        """Why the file is of no use, and so trusts nothing; "" when it is, or when there is none."""
+        try:
+            usable = self.file is None or isinstance(json.loads(self.file.read_text("utf-8")), dict)
+        except FileNotFoundError:
+            return ""
+        except OSError as error:
+            return f"{self.file}: {error.strerror}"
+        except ValueError:
+            usable = False
+        return "" if usable else f"{self.file} is damaged, so nothing is trusted"
+
     def refused(self) -> list[str]:
         """The places that are never asked about: folders for their texts, files for the servers that they name."""
         found = self._read().get("never")
@@ -131,13 +149,19 @@ class Trust:
             before = self.trusted(), self.refused()
             after = change(*before)
             if after != before:
-                self._write(after)
+                self._write(after, self._moments(before[0], after[0]))
         return after != before
 
-    def _write(self, said: _Said) -> None:
+    def _moments(self, before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
+        """When each of these was agreed to: what is new or another content, now."""
+        noted, now = self.since(), datetime.now(UTC).isoformat(timespec="seconds")
+        moments = {path: noted.get(path, "") if before.get(path) == digest else now for path, digest in after.items()}
+        return {path: moment for path, moment in moments.items() if moment}
+
+    def _write(self, said: _Said, since: dict[str, str]) -> None:
         assert self.file is not None
         trusted, never = said
-        text = json.dumps({"trusted": trusted, "never": never}, indent=1, allow_nan=False)
+        text = json.dumps({"trusted": trusted, "never": never, "since": since}, indent=1, allow_nan=False)
         write_private(self.file, text.encode())
 
 

@@ -50,7 +50,10 @@ def check_settings(settings: Settings, folder: Path) -> Iterator[Finding]:
     yield from _key_command(settings)
     for server in settings.config.mcp_servers:
         yield from _server(server, settings.keys.environ)
-    yield from _servers_of_project(folder, Trust(settings.home.trust_file))
+    trust = Trust(settings.home.trust_file)
+    if fault := trust.fault():
+        yield Finding("warning", "trust", f"{visible(fault)}; `hermes-acp-agent trust` can agree anew")
+    yield from _servers_of_project(folder, trust)
 
 
 def _variables(environ: Mapping[str, str]) -> Iterator[Finding]:
