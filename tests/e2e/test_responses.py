@@ -41,7 +41,7 @@ async def test_a_turn_thinks_reads_edits_and_answers(editor, model, project):
     assert model.requests[0].headers["authorization"] == "Bearer sk-test-0123456789"
 
 
-async def test_l13_reasoning_goes_on_with_a_session_and_never_stands_alone(tmp_path, editor, model, project):
+async def test_l9_reasoning_goes_on_with_a_session_and_never_stands_alone(tmp_path, editor, model, project):
     call = Call("terminal", {"command": "sleep 60"})
     model.say(Say(calls=[call], reasoning="hm"))
     session = await editor.new_session(project)

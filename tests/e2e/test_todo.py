@@ -26,7 +26,7 @@ FIRST = [("do a", "in_progress"), ("do b", "pending")]
 SECOND = [("do a", "completed"), ("do b", "pending")]
 
 
-async def test_i8_each_change_is_a_whole_plan_and_a_load_shows_them_in_order(editor, model, project, tmp_path):
+async def test_i6_each_change_is_a_whole_plan_and_a_load_shows_them_in_order(editor, model, project, tmp_path):
     model.say(
         todo(("a", "in_progress"), ("b", "pending"), ("c", "cancelled")), todo(("a", "completed"), merge=True), "Ok."
     )

@@ -1,4 +1,4 @@
-"""L5, L8, L14: what sessions with Anthropic's models died of. Each test is named for the hazard."""
+"""L3, L5, L10: what sessions with Anthropic's models died of. Each test is named for the hazard."""
 
 import json
 
@@ -37,7 +37,7 @@ async def load(editor, session, project):
     await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
 
 
-async def test_l5_thoughts_go_back_byte_for_byte_also_in_another_process(tmp_path, model, project):
+async def test_l3_thoughts_go_back_byte_for_byte_also_in_another_process(tmp_path, model, project):
     said = [["Let me ", "see: ü🌍\n\n", " twice  "], ["and so"], ["at last"]]
     model.say(
         Say("First this.", [LIST], said[0]), Say(calls=[LIST, LIST], reasoning=said[1]), Say("Done.", [], said[2])
@@ -54,7 +54,7 @@ async def test_l5_thoughts_go_back_byte_for_byte_also_in_another_process(tmp_pat
     assert len({signature for _, signature in thoughts(model.requests[-1])}) == 3
 
 
-async def test_l5_thoughts_that_the_server_refuses_are_dropped_once_and_the_session_lives(tmp_path, model, project):
+async def test_l3_thoughts_that_the_server_refuses_are_dropped_once_and_the_session_lives(tmp_path, model, project):
     model.say(Say(calls=[LIST], reasoning="hm"), Say("Done.", reasoning="so"))
     async with speaking(tmp_path / "home", model) as editor:
         await editor.initialize()
@@ -70,7 +70,7 @@ async def test_l5_thoughts_that_the_server_refuses_are_dropped_once_and_the_sess
         assert [len(thoughts(request)) for request in other.requests] == [2, 0, 1, 1]
 
 
-async def test_l8_an_overload_told_in_the_stream_is_tried_again(editor, model, project):
+async def test_l5_an_overload_told_in_the_stream_is_tried_again(editor, model, project):
     model.say(raw(BEGIN, OVERLOADED), "Here I am.")
     session = await editor.new_session(project)
     assert await editor.prompt(session, "go") == "end_turn"
@@ -78,7 +78,7 @@ async def test_l8_an_overload_told_in_the_stream_is_tried_again(editor, model, p
     assert len(model.requests) == 2
 
 
-async def test_l8_an_overload_after_text_is_an_error_and_shows_nothing_twice(editor, model, project):
+async def test_l5_an_overload_after_text_is_an_error_and_shows_nothing_twice(editor, model, project):
     words = (delta(0, "text_delta", text=word) for word in ("one ", "two ", "three "))
     model.say(Raw((events(BEGIN, start(0, type="text", text=""), *words, OVERLOADED),)))
     session = await editor.new_session(project)
@@ -89,7 +89,7 @@ async def test_l8_an_overload_after_text_is_an_error_and_shows_nothing_twice(edi
     assert await editor.prompt(session, "again") == "end_turn"
 
 
-async def test_l14_what_says_nothing_never_becomes_an_empty_block(editor, model, project):
+async def test_l10_what_says_nothing_never_becomes_an_empty_block(editor, model, project):
     model.say(
         Say(calls=[Call("terminal", {"command": "true"})]),
         Say(" \n", [Call("terminal", {"command": "true"})], "hm"),
@@ -109,7 +109,7 @@ async def test_l14_what_says_nothing_never_becomes_an_empty_block(editor, model,
     assert '""' not in json.dumps(model.requests[-1].messages)
 
 
-async def test_l14_a_prompt_that_says_nothing_is_refused_and_the_session_lives(editor, model, project):
+async def test_l10_a_prompt_that_says_nothing_is_refused_and_the_session_lives(editor, model, project):
     session = await editor.new_session(project)
     with pytest.raises(AgentError, match="-32602"):
         await editor.request("session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": ""}]})

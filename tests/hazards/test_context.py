@@ -89,7 +89,7 @@ async def test_k2_a_cancel_frees_a_prompt_whose_summary_does_not_come(tmp_path, 
         assert "Go on, 0." in json.dumps(model.requests[-1].messages)
 
 
-async def test_k5_a_window_that_nothing_fits_into_is_an_error_with_its_cause_and_no_loop(tmp_path, model, project):
+async def test_k3_a_window_that_nothing_fits_into_is_an_error_with_its_cause_and_no_loop(tmp_path, model, project):
     """The system prompt and the tools alone are longer than the window."""
     model.script(SmallModel(700))
     async with editor_with(tmp_path, model) as editor:
@@ -102,7 +102,7 @@ async def test_k5_a_window_that_nothing_fits_into_is_an_error_with_its_cause_and
         assert len(model.requests) <= 4
 
 
-async def test_k5_a_summary_that_is_longer_than_the_window_is_cut_and_no_turn_compacts_twice(tmp_path, model, project):
+async def test_k3_a_summary_that_is_longer_than_the_window_is_cut_and_no_turn_compacts_twice(tmp_path, model, project):
     small = SmallModel(1_000_000)
     model.script(lambda body: Say(text="more " * 60_000) if is_summary_request(body) else small(body))
     async with editor_with(tmp_path, model, 12_000, KEEP_FOUR, {"session": {"compaction": {}}}) as editor:
@@ -152,7 +152,7 @@ WORDINGS = {
 
 
 @pytest.mark.parametrize(("refusal", "limit"), WORDINGS.values(), ids=WORDINGS.keys())
-async def test_k6_every_refusal_of_a_long_prompt_is_learned_from_and_the_turn_goes_on(
+async def test_k4_every_refusal_of_a_long_prompt_is_learned_from_and_the_turn_goes_on(
     tmp_path, model, project, refusal, limit
 ):
     refused = []
@@ -197,7 +197,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("mode", REFUSALS)
-async def test_k6_in_each_api_a_long_talk_with_thoughts_and_calls_goes_on_after_the_refusal(
+async def test_k4_in_each_api_a_long_talk_with_thoughts_and_calls_goes_on_after_the_refusal(
     tmp_path, model, project, mode
 ):
     (project / "a").write_text("alpha " * 300)

@@ -1,4 +1,4 @@
-"""L15: the fallback engages, whatever the failure; it tells, and it is not for ever. I1: a rejected key is no login."""
+"""L11: the fallback engages, whatever the failure; it tells, and it is not for ever. I1: a rejected key is no login."""
 
 import asyncio
 
@@ -24,7 +24,7 @@ OVERLOADED = Status(529, headers={"retry-after": "0"})
         pytest.param([fail(400, "Provider returned error")], id="400 of the provider"),
     ],
 )
-async def test_l15_the_fallback_engages_in_the_same_turn_and_the_primary_is_tried_later(
+async def test_l11_the_fallback_engages_in_the_same_turn_and_the_primary_is_tried_later(
     tmp_path, configure, model, reserve, project, failures
 ):
     configure(cooldown=0.5)
@@ -46,7 +46,7 @@ async def test_l15_the_fallback_engages_in_the_same_turn_and_the_primary_is_trie
         assert models_told(editor, session) == [RESERVE, "big-model"]
 
 
-async def test_l15_a_400_of_our_own_payload_fails_over_nowhere(tmp_path, configure, model, reserve, project):
+async def test_l11_a_400_of_our_own_payload_fails_over_nowhere(tmp_path, configure, model, reserve, project):
     model.say(fail(400, "Invalid value for 'messages[1].content'", param="messages"), "Fine.")
     async with start(tmp_path) as editor:
         await editor.initialize()
@@ -58,7 +58,7 @@ async def test_l15_a_400_of_our_own_payload_fails_over_nowhere(tmp_path, configu
         assert reserve.requests == []
 
 
-async def test_l15_a_reserve_that_failed_once_is_used_again(tmp_path, configure, model, reserve, project):
+async def test_l11_a_reserve_that_failed_once_is_used_again(tmp_path, configure, model, reserve, project):
     configure(cooldown=0.3)
     model.keys = ("sk-another-0123456789",)
     reserve.say(fail(403, "not now"))

@@ -44,7 +44,7 @@ async def send(editor, session, *blocks):
     return answer["stopReason"]
 
 
-async def test_p4_the_bytes_of_images_reach_the_model_in_their_places(editor, model, project):
+async def test_p2_the_bytes_of_images_reach_the_model_in_their_places(editor, model, project):
     hello = await editor.initialize()
     assert hello["agentCapabilities"]["promptCapabilities"]["image"] is True
     red, blue = plain(), plain(colour="blue")
@@ -65,14 +65,14 @@ async def test_p4_the_bytes_of_images_reach_the_model_in_their_places(editor, mo
         pytest.param("", plain(kind="WEBP"), marks=pytest.mark.slow),
     ],
 )
-async def test_p4_an_image_of_another_type_than_was_said_is_sent_as_what_it_is(editor, project, mime_type, data, model):
+async def test_p2_an_image_of_another_type_than_was_said_is_sent_as_what_it_is(editor, project, mime_type, data, model):
     session = await editor.new_session(project)
     assert await send(editor, session, block(data, mime_type)) == "end_turn"
     [url] = all_pictures(model.requests[0])
     assert url.startswith(f"data:{opened(url).get_format_mimetype()};")
 
 
-async def test_p4_a_model_without_sight_answers_the_text_and_the_person_is_told(model, project, tmp_path):
+async def test_p2_a_model_without_sight_answers_the_text_and_the_person_is_told(model, project, tmp_path):
     home = tmp_path / "home" / "hermes-acp"
     home.mkdir(parents=True)
     (home / "config.toml").write_text("[model]\nvision = false\n")
@@ -89,7 +89,7 @@ async def test_p4_a_model_without_sight_answers_the_text_and_the_person_is_told(
 
 
 @pytest.mark.slow
-async def test_p4_a_model_that_turns_out_to_be_without_sight_answers_the_text(editor, model, project):
+async def test_p2_a_model_that_turns_out_to_be_without_sight_answers_the_text(editor, model, project):
     refusal = "this model does not support image input"
     model.script(lambda body: fail(400, refusal) if "image_url" in str(body["messages"]) else None)
     session = await editor.new_session(project)
@@ -108,7 +108,7 @@ async def test_p4_a_model_that_turns_out_to_be_without_sight_answers_the_text(ed
         (in_base64(noise(50, 50)[:4000]), "is not whole"),
     ],
 )
-async def test_p4_a_broken_image_loses_nothing_else_of_the_prompt(editor, model, project, data, reason):
+async def test_p2_a_broken_image_loses_nothing_else_of_the_prompt(editor, model, project, data, reason):
     session = await editor.new_session(project)
     broken = {"type": "image", "mimeType": "image/png", "data": data}
     assert await send(editor, session, text("before"), broken, block(plain()), text("after")) == "end_turn"
@@ -118,7 +118,7 @@ async def test_p4_a_broken_image_loses_nothing_else_of_the_prompt(editor, model,
     assert reason in editor.text(session)
 
 
-async def test_p4_text_in_a_blob_is_read_and_other_bytes_are_named(editor, model, project):
+async def test_p2_text_in_a_blob_is_read_and_other_bytes_are_named(editor, model, project):
     session = await editor.new_session(project)
     await send(editor, session, blob("fünf\n".encode()), blob(b"%PDF-1.4\0", mimeType="application/pdf"))
     said = words(model.requests[0].messages[-1])
@@ -126,7 +126,7 @@ async def test_p4_text_in_a_blob_is_read_and_other_bytes_are_named(editor, model
     assert "application/pdf" in said
 
 
-async def test_p5_images_of_every_weight_are_answered_and_the_session_lives(editor, model, project):
+async def test_p3_images_of_every_weight_are_answered_and_the_session_lives(editor, model, project):
     session = await editor.new_session(project)
     data = [noise(260, 260), noise(320, 320), noise(1500, 1350)]
     for each, weight in zip(data, (200_000, 300_000, 6_000_000), strict=True):
@@ -138,7 +138,7 @@ async def test_p5_images_of_every_weight_are_answered_and_the_session_lives(edit
     assert max(sizes) <= MAX_BASE64 + 100
 
 
-async def test_p6_images_too_large_for_servers_are_made_to_fit_before_they_are_stored(editor, model, project, tmp_path):
+async def test_p4_images_too_large_for_servers_are_made_to_fit_before_they_are_stored(editor, model, project, tmp_path):
     session = await editor.new_session(project)
     large = [noise(1500, 1350), plain(9000, 10), plain(2000, 3000, "JPEG"), moving("GIF"), moving("WEBP")]
     assert await send(editor, session, text("look"), *map(block, large)) == "end_turn"
@@ -157,7 +157,7 @@ async def test_p6_images_too_large_for_servers_are_made_to_fit_before_they_are_s
     assert all_pictures(model.requests[-1]) == all_pictures(model.requests[0])
 
 
-async def test_p6_of_25_large_images_the_newest_are_sent_and_a_prompt_of_text_still_works(editor, model, project):
+async def test_p4_of_25_large_images_the_newest_are_sent_and_a_prompt_of_text_still_works(editor, model, project):
     session = await editor.new_session(project)
     data = [plain(2100, 40, colour=(shade, 0, 0)) for shade in range(25)]
     assert await send(editor, session, text("look"), *map(block, data)) == "end_turn"
@@ -167,7 +167,7 @@ async def test_p6_of_25_large_images_the_newest_are_sent_and_a_prompt_of_text_st
         assert words(request.messages[1]).count("An earlier picture") == 5
 
 
-async def test_p6_an_image_from_a_tool_is_shown_to_the_model_scaled_down(editor, model, project):
+async def test_p4_an_image_from_a_tool_is_shown_to_the_model_scaled_down(editor, model, project):
     (project / "screen.png").write_bytes(plain(2600, 30))
     model.say(Say(calls=[Call("read_file", {"path": "screen.png"})]), "A red line.")
     session = await editor.new_session(project)
@@ -180,7 +180,7 @@ async def test_p6_an_image_from_a_tool_is_shown_to_the_model_scaled_down(editor,
     assert "2600x30 pixels, shown here as 1568x18" in result["content"]
 
 
-async def test_p6_an_image_that_the_server_refuses_does_not_brick_the_session(editor, model, project, tmp_path):
+async def test_p4_an_image_that_the_server_refuses_does_not_brick_the_session(editor, model, project, tmp_path):
     session = await editor.new_session(project)
     bad = plain(colour="blue")
     refusal = "messages.0.content.1.image.source.base64: image exceeds 5 MB maximum"
@@ -197,7 +197,7 @@ async def test_p6_an_image_that_the_server_refuses_does_not_brick_the_session(ed
         assert len(all_pictures(model.requests[-1])) == 1
 
 
-async def test_p6_a_small_file_that_would_fill_the_memory_is_refused_with_its_size(editor, model, project):
+async def test_p4_a_small_file_that_would_fill_the_memory_is_refused_with_its_size(editor, model, project):
     bomb = encoded(Pillow.new("1", (9000, 9000)))
     assert len(bomb) < 20_000
     (project / "bomb.png").write_bytes(bomb)

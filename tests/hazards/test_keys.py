@@ -14,7 +14,7 @@ KEY = "sk-test-SECRET123456"
 TOKEN = "ghp_SECRET0123456789abcdef"
 
 
-async def test_z4_a_key_that_everybody_repeats_is_in_nothing_that_is_told_or_kept(tmp_path, model, project):
+async def test_z3_a_key_that_everybody_repeats_is_in_nothing_that_is_told_or_kept(tmp_path, model, project):
     """The provider quotes it, a server prints its token, a command and a file hold it, and the log says all it can."""
     home = tmp_path / "home"
     (home / "hermes-acp").mkdir(parents=True)

@@ -20,7 +20,7 @@ def results(request):
 @pytest.mark.parametrize(
     "more", [{"PATH": "/usr/bin:/bin", "HOME": ""}, {"PATH": "/usr/bin:/bin"}, {}], ids=["home", "no home", "nothing"]
 )
-async def test_g2_the_environment_of_a_graphical_editor_is_enough(model, project, tmp_path, more):
+async def test_g1_the_environment_of_a_graphical_editor_is_enough(model, project, tmp_path, more):
     """No SHELL, TERM or USER: the search that came with the package works, commands do, what is missing is named."""
     (project / "a.txt").write_text("needle\n")
     full = agent_env(tmp_path, model.url)
@@ -59,7 +59,7 @@ async def test_g2_the_environment_of_a_graphical_editor_is_enough(model, project
         ("[model]\nprovider = 'nobody'\nname = 'x'\n", "nobody"),
     ],
 )
-async def test_g4_a_setting_that_is_wrong_is_named_when_a_session_is_asked_for(tmp_path, project, text, reason):
+async def test_g2_a_setting_that_is_wrong_is_named_when_a_session_is_asked_for(tmp_path, project, text, reason):
     (tmp_path / "hermes-acp").mkdir()
     (tmp_path / "hermes-acp" / "config.toml").write_text(text)
     editor = await Editor.start(agent_command(), env=agent_env(tmp_path))
@@ -75,14 +75,14 @@ async def test_g4_a_setting_that_is_wrong_is_named_when_a_session_is_asked_for(t
         await editor.kill()
 
 
-async def test_g4_a_model_that_is_not_there_is_named_on_the_prompt(editor, model, project):
+async def test_g2_a_model_that_is_not_there_is_named_on_the_prompt(editor, model, project):
     model.say(fail(404, "The model fake-model does not exist"))
     with pytest.raises(AgentError, match="fake-model does not exist"):
         await editor.prompt(await editor.new_session(project), "hi")
 
 
 @pytest.mark.parametrize("arguments", [["--no-such-option"], ["--model"], ["no-such-command"]])
-def test_g4_a_wrong_command_line_ends_with_one_clear_line(tmp_path, arguments):
+def test_g2_a_wrong_command_line_ends_with_one_clear_line(tmp_path, arguments):
     argv = [sys.executable, "-m", "hermes_acp", *arguments]
     done = subprocess.run(argv, capture_output=True, text=True, env=agent_env(tmp_path), stdin=subprocess.DEVNULL)
     assert done.returncode != 0
@@ -131,7 +131,7 @@ def script(model):
     model.say(fail(401, "no such key"), *(Say(calls=[call]) for call in CALLS), "The budget is used up.")
 
 
-async def test_g5_the_settings_file_counts_the_same_in_an_editor_and_in_a_program(model, tmp_path, monkeypatch):
+async def test_g3_the_settings_file_counts_the_same_in_an_editor_and_in_a_program(model, tmp_path, monkeypatch):
     """Mode, rules, reserves and limits, by what is asked of the model and what stands on the disk."""
     home = tmp_path / "home"
     (home / "hermes-acp").mkdir(parents=True)

@@ -125,7 +125,7 @@ async def test_n1_loading_an_open_session_again_changes_its_servers(editor, mode
 
 
 @pytest.mark.slow
-async def test_n3_servers_that_hang_or_fail_hold_up_nothing_and_are_reported_once(editor, model, project):
+async def test_n2_servers_that_hang_or_fail_hold_up_nothing_and_are_reported_once(editor, model, project):
     async def silent(reader, writer):
         await reader.read()
         writer.close()
@@ -168,7 +168,7 @@ async def test_n3_servers_that_hang_or_fail_hold_up_nothing_and_are_reported_onc
 
 
 @pytest.mark.slow
-async def test_n3_a_server_that_is_late_joins_a_later_prompt(editor, model, project, tmp_path):
+async def test_n2_a_server_that_is_late_joins_a_later_prompt(editor, model, project, tmp_path):
     late = fake()
     late["args"] = [
         "-c",
@@ -184,7 +184,7 @@ async def test_n3_a_server_that_is_late_joins_a_later_prompt(editor, model, proj
 
 
 @pytest.mark.slow
-async def test_n6_thirty_sessions_leave_no_process(editor, model, project, tmp_path):
+async def test_n3_thirty_sessions_leave_no_process(editor, model, project, tmp_path):
     file = tmp_path / "pids"
     for count in range(30):
         session = await editor.new_session(project, mcpServers=[fake("fake", "--pid", file)])
@@ -218,7 +218,7 @@ def stubborn(file):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["session/close", "session/delete", "eof", signal.SIGTERM, signal.SIGKILL])
-async def test_n6_no_ending_leaves_a_server_or_what_it_started(editor, model, project, tmp_path, ending):
+async def test_n3_no_ending_leaves_a_server_or_what_it_started(editor, model, project, tmp_path, ending):
     file = tmp_path / "pids"
     session = await opened(editor, project, fake("fake", "--pid", file), stubborn(file))
     running = pids(file)
@@ -237,7 +237,7 @@ async def test_n6_no_ending_leaves_a_server_or_what_it_started(editor, model, pr
 
 
 @pytest.mark.parametrize("ending", ["session/close", "session/delete"])
-async def test_n6_a_session_that_ends_while_it_is_loaded_again_leaves_no_server(
+async def test_n3_a_session_that_ends_while_it_is_loaded_again_leaves_no_server(
     editor, model, project, tmp_path, ending
 ):
     """The editor reads on late: the session has ended by the time that its load is answered."""
@@ -263,7 +263,7 @@ async def test_n6_a_session_that_ends_while_it_is_loaded_again_leaves_no_server(
     assert error.value.code == -32002
 
 
-async def test_n7_a_type_that_is_not_supported_is_refused_by_its_name(editor, project):
+async def test_n4_a_type_that_is_not_supported_is_refused_by_its_name(editor, project):
     for kind in ("ws", "acp", "", "STDIO", "\u202e"):
         server = {"name": "x", "type": kind, "url": "http://x", "headers": []}
         with pytest.raises(AgentError) as error:
@@ -274,7 +274,7 @@ async def test_n7_a_type_that_is_not_supported_is_refused_by_its_name(editor, pr
 
 
 @pytest.mark.slow
-async def test_n7_environment_and_folder_reach_the_server_and_keys_do_not(tmp_path, model, project):
+async def test_n4_environment_and_folder_reach_the_server_and_keys_do_not(tmp_path, model, project):
     async with open_editor(tmp_path / "home", model.url, OPENAI_API_KEY="sk-not-for-servers") as editor:
         await editor.initialize()
         assert (await editor.request("session/list"))["sessions"] == []
@@ -312,7 +312,7 @@ async def remote(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["http", "sse"])
-async def test_n7_servers_over_http_are_reached_with_their_headers(editor, model, project, kind):
+async def test_n4_servers_over_http_are_reached_with_their_headers(editor, model, project, kind):
     async with remote(kind) as (url, process):
         headers = [{"name": "Authorization", "value": "Bearer tok_1"}, {"name": "X-More", "value": "yes"}]
         session = await opened(editor, project, {"name": "far", "type": kind, "url": url, "headers": headers})
@@ -365,7 +365,7 @@ async def test_a_remote_server_that_refuses_or_is_not_there_is_reported(editor, 
 
 
 @pytest.mark.slow
-async def test_z4_what_was_given_in_confidence_is_in_no_log_and_no_notice(tmp_path, model, project):
+async def test_z3_what_was_given_in_confidence_is_in_no_log_and_no_notice(tmp_path, model, project):
     async with open_editor(tmp_path / "home", model.url, arguments=["--log-level", "debug"]) as editor:
         await editor.initialize()
         leaks = program("leaks", "/bin/sh", "-c", 'echo "token is $GITHUB_TOKEN" >&2; exit 1')
@@ -381,7 +381,7 @@ async def test_z4_what_was_given_in_confidence_is_in_no_log_and_no_notice(tmp_pa
 
 
 @pytest.mark.slow
-async def test_z6_a_projects_files_start_no_server_without_a_yes(tmp_path, model, project):
+async def test_z4_a_projects_files_start_no_server_without_a_yes(tmp_path, model, project):
     file = tmp_path / "pids"
     put_project_servers(project, fake("evil", "--pid", file))
     async with open_editor(tmp_path / "home", model.url) as editor:
@@ -397,7 +397,7 @@ async def test_z6_a_projects_files_start_no_server_without_a_yes(tmp_path, model
     assert pids(file) == []
 
 
-async def test_z6_a_projects_server_runs_as_it_was_agreed_to_and_a_change_asks_again(tmp_path, model, project):
+async def test_z4_a_projects_server_runs_as_it_was_agreed_to_and_a_change_asks_again(tmp_path, model, project):
     """In a later session it starts unasked, by the same bytes; a program of the project's own counts among them."""
     asked, decisions = [], ["allow_always"]
     file, script = tmp_path / "pids", project / "serve.py"
@@ -434,7 +434,7 @@ async def test_z6_a_projects_server_runs_as_it_was_agreed_to_and_a_change_asks_a
 
 
 @pytest.mark.slow
-async def test_z6_a_server_that_has_ended_is_not_started_again_with_another_program(tmp_path, model, project):
+async def test_z4_a_server_that_has_ended_is_not_started_again_with_another_program(tmp_path, model, project):
     """Without a prompt in between: what the model's own command changed runs no sooner than it was asked about."""
     file, script = tmp_path / "pids", project / "serve.py"
     script.write_text("from tests.fakes.mcp_server import main\n\nmain()\n")
@@ -589,7 +589,7 @@ async def test_always_covers_one_tool_of_one_server_and_a_rejection_too(editor, 
     assert "rejected" in results(model.requests[-1])[4]
 
 
-async def test_a10_plan_mode_offers_only_what_is_said_to_change_nothing(editor, model, project):
+async def test_a7_plan_mode_offers_only_what_is_said_to_change_nothing(editor, model, project):
     session = await opened(editor, project, fake())
     await editor.request("session/set_mode", {"sessionId": session, "modeId": "plan"})
     model.say(Say(calls=[Call("mcp__fake__look", {"name": "HOME"}), Call(PROBE, {"text": "x"})]), "Done.")

@@ -162,7 +162,7 @@ async def test_two_thousand_closed_sessions_leave_nothing_and_open_ones_little(e
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 async def test_a_load_of_five_hundred_long_outputs_is_a_few_megabytes_with_notes(tmp_path, model, project):
-    """M3."""
+    """M2."""
     command = "yes 0123456789 | head -c 1000000"
     model.say(*[Say(calls=[Call("terminal", {"command": command})] * 50)] * 10, "Done.")
     async with open_editor(tmp_path, model.url, HERMES_ACP_CONTEXT_WINDOW="100000000") as editor:

@@ -1,4 +1,4 @@
-"""L: what model servers do. Each test is named for the hazard; L5 to L15 have some of their own beside these."""
+"""L: what model servers do. Each test is named for the hazard; L3 to L11 have some of their own beside these."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ async def test_l1_calls_without_an_index_stay_two_calls(one_editor, one_model, p
 
 @shared
 @pytest.mark.parametrize("finish", ["length", "tool_calls", "stop"])
-async def test_l3_a_call_cut_in_its_arguments_does_not_run(one_editor, one_model, project, finish):
+async def test_l2_a_call_cut_in_its_arguments_does_not_run(one_editor, one_model, project, finish):
     (project / "README.md").write_text("whole\n")
     cut = '{"path":"README.md","content":"# Title\\nPart 1'
     one_model.say(Say(calls=[Call("list_files", {}), Call("write_file", cut)], finish=finish), "In pieces, then.")
@@ -72,7 +72,7 @@ async def test_l3_a_call_cut_in_its_arguments_does_not_run(one_editor, one_model
 
 
 @shared
-async def test_l6_a_call_that_was_cancelled_has_a_result_in_the_next_request(one_editor, one_model, project):
+async def test_l4_a_call_that_was_cancelled_has_a_result_in_the_next_request(one_editor, one_model, project):
     one_model.say(Say(calls=[Call("terminal", {"command": "sleep 60"}), Call("list_files", {})]))
     session = await one_editor.new_session(project)
     prompt = one_editor.begin_prompt(session, "go")
@@ -90,7 +90,7 @@ async def test_l6_a_call_that_was_cancelled_has_a_result_in_the_next_request(one
 OVERLOADED = {"message": "Overloaded", "type": "overloaded_error"}
 
 
-async def test_l8_an_overload_told_in_the_stream_is_tried_again(model, project, tmp_path):
+async def test_l5_an_overload_told_in_the_stream_is_tried_again(model, project, tmp_path):
     model.say(Say(error=OVERLOADED), "Here I am.")
     async with impatient_editor(tmp_path, model) as editor:
         session = await editor.new_session(project)
@@ -99,7 +99,7 @@ async def test_l8_an_overload_told_in_the_stream_is_tried_again(model, project, 
     assert len(model.requests) == 2
 
 
-async def test_l8_an_overload_after_text_is_an_error_and_shows_nothing_twice(model, project, tmp_path):
+async def test_l5_an_overload_after_text_is_an_error_and_shows_nothing_twice(model, project, tmp_path):
     model.say(Say(text=["one ", "two ", "three "], error=OVERLOADED))
     async with impatient_editor(tmp_path, model) as editor:
         session = await editor.new_session(project)
@@ -111,7 +111,7 @@ async def test_l8_an_overload_after_text_is_an_error_and_shows_nothing_twice(mod
 
 
 @shared
-async def test_l10_a_character_cut_by_the_network_arrives_whole(one_editor, one_model, project):
+async def test_l6_a_character_cut_by_the_network_arrives_whole(one_editor, one_model, project):
     events = sse(chunk({"content": "北京🌍"}), chunk({"content": "é"}, "stop"), done=False).replace(
         b"\n\n", b"\r\n\r\n"
     )
@@ -123,7 +123,7 @@ async def test_l10_a_character_cut_by_the_network_arrives_whole(one_editor, one_
 
 
 @shared
-async def test_l11_half_a_surrogate_pair_breaks_neither_wire_nor_history(raw_editor, one_model, project):
+async def test_l7_half_a_surrogate_pair_breaks_neither_wire_nor_history(raw_editor, one_model, project):
     (project / "latin").write_bytes(b"caf\xe9 \x80\n")
     one_model.say(
         Say(calls=[Call("read_file", '{"path": "a\\ud835.txt"}'), Call("terminal", {"command": "cat latin"})]), "Fine."
@@ -140,7 +140,7 @@ async def test_l11_half_a_surrogate_pair_breaks_neither_wire_nor_history(raw_edi
     assert await raw_editor.prompt(session, "again") == "end_turn"
 
 
-async def test_l12_thoughts_go_back_to_a_server_that_wants_them(model, project, tmp_path):
+async def test_l8_thoughts_go_back_to_a_server_that_wants_them(model, project, tmp_path):
     model.say(Say(reasoning="because", calls=[Call("list_files", {})]), "Done.")
     async with impatient_editor(tmp_path, model) as editor:
         assert await editor.prompt(await editor.new_session(project), "go") == "end_turn"
@@ -149,7 +149,7 @@ async def test_l12_thoughts_go_back_to_a_server_that_wants_them(model, project, 
     ]
 
 
-async def test_l12_a_server_that_refuses_thoughts_is_asked_without_them_from_then_on(project, tmp_path):
+async def test_l8_a_server_that_refuses_thoughts_is_asked_without_them_from_then_on(project, tmp_path):
     from tests.fakes.model_server import ModelServer
 
     async with ModelServer(refused=("reasoning_content",)) as model, impatient_editor(tmp_path, model) as editor:
@@ -163,7 +163,7 @@ async def test_l12_a_server_that_refuses_thoughts_is_asked_without_them_from_the
 
 @shared
 @pytest.mark.parametrize("ids", [("call_0", "call_0"), ("", ""), (None, None)], ids=["equal", "empty", "null"])
-async def test_l16_calls_whose_ids_tell_nothing_keep_their_results(one_editor, one_model, project, ids):
+async def test_l12_calls_whose_ids_tell_nothing_keep_their_results(one_editor, one_model, project, ids):
     for name in "abcdef":
         (project / name).write_text(f"this is {name}\n")
 
@@ -184,7 +184,7 @@ async def test_l16_calls_whose_ids_tell_nothing_keep_their_results(one_editor, o
 
 
 @shared
-async def test_l17_chunks_that_say_nothing_are_passed_over(one_editor, one_model, project):
+async def test_l13_chunks_that_say_nothing_are_passed_over(one_editor, one_model, project):
     nothing = [
         {"id": "x", "object": "chat.completion.chunk"},
         chunk(choices=[]),
@@ -199,7 +199,7 @@ async def test_l17_chunks_that_say_nothing_are_passed_over(one_editor, one_model
 
 
 @pytest.mark.parametrize("ending", ["stall", "ping", "cut", "drop"])
-async def test_l18_a_stream_that_does_not_end_is_no_answer(model, project, tmp_path, ending):
+async def test_l14_a_stream_that_does_not_end_is_no_answer(model, project, tmp_path, ending):
     model.say(Say(text=["half ", "an answer"], ending=ending))
     async with impatient_editor(tmp_path, model) as editor:
         session = await editor.new_session(project)
@@ -211,7 +211,7 @@ async def test_l18_a_stream_that_does_not_end_is_no_answer(model, project, tmp_p
         assert "half an answer" not in json.dumps(model.requests[-1].messages)
 
 
-async def test_l18_silence_before_the_first_word_is_tried_again(model, project, tmp_path):
+async def test_l14_silence_before_the_first_word_is_tried_again(model, project, tmp_path):
     model.say(Say(ending="ping"), "Awake.")
     async with impatient_editor(tmp_path, model) as editor:
         session = await editor.new_session(project)

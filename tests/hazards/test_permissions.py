@@ -74,7 +74,7 @@ async def test_a2_a_closed_question_ends_the_turn_and_runs_no_other_call(editor,
     assert list(project.iterdir()) == []
 
 
-async def test_a4_always_for_a_file_ends_the_questions_about_that_file(editor, model, project):
+async def test_a3_always_for_a_file_ends_the_questions_about_that_file(editor, model, project):
     asked = answering(editor, choose("allow_always"))
     model.say(*[Say(calls=[write("a.txt", f"{n}\n")]) for n in range(5)], Say(calls=[write("b.txt")]), "Done.")
     session = await editor.new_session(project)
@@ -90,7 +90,7 @@ async def test_a4_always_for_a_file_ends_the_questions_about_that_file(editor, m
     assert "this file" in asked[0]["options"][1]["name"]
 
 
-async def test_a6_one_policy_holds_for_every_tool_that_edits(editor, model, project, tmp_path):
+async def test_a4_one_policy_holds_for_every_tool_that_edits(editor, model, project, tmp_path):
     """Edits inside run unasked, whichever tool makes them; what is sensitive is asked about all the same."""
     (project / "a.txt").write_text("one\n")
     asked = answering(editor, choose("reject_once"))
@@ -113,7 +113,7 @@ async def test_a6_one_policy_holds_for_every_tool_that_edits(editor, model, proj
 
 
 @pytest.mark.parametrize("code", [-32603, -32601])
-async def test_a7_a_question_that_could_not_be_put_is_told_as_such_and_nothing_runs(editor, model, project, code):
+async def test_a5_a_question_that_could_not_be_put_is_told_as_such_and_nothing_runs(editor, model, project, code):
     def fail(params):
         raise AgentError(code, "no dialogues here")
 
@@ -126,7 +126,7 @@ async def test_a7_a_question_that_could_not_be_put_is_told_as_such_and_nothing_r
     assert list(project.iterdir()) == []
 
 
-async def test_a7_a_question_that_nobody_answers_in_time_is_told_as_such(tmp_path, model, project):
+async def test_a5_a_question_that_nobody_answers_in_time_is_told_as_such(tmp_path, model, project):
     home = tmp_path / "home" / "hermes-acp"
     home.mkdir(parents=True)
     (home / "config.toml").write_text("[approvals]\ntimeout = 0.3\n")
@@ -139,7 +139,7 @@ async def test_a7_a_question_that_nobody_answers_in_time_is_told_as_such(tmp_pat
         assert list(project.iterdir()) == []
 
 
-async def test_a8_a_rejection_fails_its_call_alone_and_the_turn_goes_on(editor, model, project):
+async def test_a6_a_rejection_fails_its_call_alone_and_the_turn_goes_on(editor, model, project):
     answers = iter(["reject_once", "allow_once"])
     answering(editor, lambda params: choose(next(answers))(params))
     model.say(Say(calls=[write("no"), write("yes")]), "I see.")
@@ -149,7 +149,7 @@ async def test_a8_a_rejection_fails_its_call_alone_and_the_turn_goes_on(editor, 
     assert "I see." in editor.text(session)
 
 
-def test_a10_plan_mode_offers_no_tool_that_changes_anything():
+def test_a7_plan_mode_offers_no_tool_that_changes_anything():
     plan, ask = Approvals("plan"), Approvals("ask")
     changing = {name for name, tool in discover().items() if not plan.offers(tool.effect)}
     assert {"patch", "write_file", "terminal"} <= changing
@@ -157,7 +157,7 @@ def test_a10_plan_mode_offers_no_tool_that_changes_anything():
 
 
 @pytest.mark.parametrize("name", ["patch", "write_file", "terminal"])
-async def test_a10_a_call_that_plan_mode_does_not_offer_is_refused_without_a_question(editor, model, project, name):
+async def test_a7_a_call_that_plan_mode_does_not_offer_is_refused_without_a_question(editor, model, project, name):
     (project / "a.txt").write_text("one\n")
     arguments = {
         "patch": {"path": "a.txt", "old_text": "one", "new_text": "two"},
@@ -174,7 +174,7 @@ async def test_a10_a_call_that_plan_mode_does_not_offer_is_refused_without_a_que
     assert [(path.name, path.read_text()) for path in project.iterdir()] == [("a.txt", "one\n")]
 
 
-async def test_a11_a_dangerous_command_is_asked_about_in_a_fresh_session_with_no_settings(editor, model, project):
+async def test_a8_a_dangerous_command_is_asked_about_in_a_fresh_session_with_no_settings(editor, model, project):
     (project / "build").mkdir()
     asked = answering(editor, choose("reject_once"))
     model.say(run("rm -rf build"), "Done.")
@@ -183,7 +183,7 @@ async def test_a11_a_dangerous_command_is_asked_about_in_a_fresh_session_with_no
     assert (project / "build").exists()
 
 
-async def test_a13_always_covers_what_it_says_in_this_session_and_yields_to_a_stricter_mode(editor, model, project):
+async def test_a9_always_covers_what_it_says_in_this_session_and_yields_to_a_stricter_mode(editor, model, project):
     asked = answering(editor, choose("allow_always"))
     first, other = [await editor.new_session(project) for _ in range(2)]
     for session, reply, questions in (
@@ -237,7 +237,7 @@ async def test_z1_options_of_git_that_run_programs_are_asked_about(editor, model
 @pytest.mark.parametrize(
     "link", ["notes.txt", "dangling", "folder/new.txt", "../outside/new.txt", "deep/a/b.txt", "/proc"]
 )
-async def test_z3_a_write_through_a_link_is_asked_about_by_the_path_it_leads_to(editor, model, project, tmp_path, link):
+async def test_z2_a_write_through_a_link_is_asked_about_by_the_path_it_leads_to(editor, model, project, tmp_path, link):
     outside = tmp_path / "outside"
     link = f"/proc/self/root{outside}/new.txt" if link == "/proc" else link
     (outside / "a").mkdir(parents=True)

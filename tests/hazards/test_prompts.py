@@ -1,4 +1,4 @@
-"""P: what a prompt may hold (P4 to P6, its images, are in test_images). Each test is named for the hazard."""
+"""P: what a prompt may hold (P2 to P4, its images, are in test_images). Each test is named for the hazard."""
 
 import asyncio
 
@@ -34,7 +34,7 @@ def spaced(tmp_path):
     return folder
 
 
-async def test_p2_a_link_is_told_with_its_name_its_decoded_path_and_its_content_in_order(one_editor, one_model, spaced):
+async def test_p1_a_link_is_told_with_its_name_its_decoded_path_and_its_content_in_order(one_editor, one_model, spaced):
     session = await one_editor.new_session(spaced)
     uri = f"file://{spaced}/My%20Dir/%C3%A9.md".replace("My Proj (1)", "My%20Proj%20(1)")
     blocks = (
@@ -51,7 +51,7 @@ async def test_p2_a_link_is_told_with_its_name_its_decoded_path_and_its_content_
     assert places == sorted(places)
 
 
-async def test_p2_links_that_cannot_be_read_are_told_all_the_same(one_editor, one_model, project, tmp_path):
+async def test_p1_links_that_cannot_be_read_are_told_all_the_same(one_editor, one_model, project, tmp_path):
     (tmp_path / "outside.txt").write_text("outside\n")
     (project / "binary").write_bytes(b"\0\1\2")
     (project / "large.txt").write_text("x" * 200_000)
@@ -73,7 +73,7 @@ async def test_p2_links_that_cannot_be_read_are_told_all_the_same(one_editor, on
 @pytest.mark.parametrize(
     "uri", ["", "file:", "file://", "file:///", "file://%", "file:///%00", "file:///%FF%FE", "\ud800", "a" * 100_000]
 )
-async def test_p2_no_link_costs_the_prompt(one_editor, one_model, project, uri):
+async def test_p1_no_link_costs_the_prompt(one_editor, one_model, project, uri):
     session = await one_editor.new_session(project)
     await one_editor.request("session/prompt", prompt(session, "the question", link(uri, "named")))
     assert "the question" in said(one_model)
@@ -83,7 +83,7 @@ async def test_p2_no_link_costs_the_prompt(one_editor, one_model, project, uri):
 @pytest.mark.parametrize(
     "text", ["/home/me/app.py fails, why?", "/unknowncmd hi", "/ hello", "/", "//help", "/HELP", "/help/x", "/Help me"]
 )
-async def test_p7_a_text_that_begins_with_a_slash_and_is_no_command_goes_to_the_model(
+async def test_p5_a_text_that_begins_with_a_slash_and_is_no_command_goes_to_the_model(
     one_editor, one_model, project, text
 ):
     session = await one_editor.new_session(project)
@@ -95,7 +95,7 @@ async def test_p7_a_text_that_begins_with_a_slash_and_is_no_command_goes_to_the_
 @pytest.mark.parametrize(
     "blocks", [["/help"], ["  /help "], [link("file:///x"), "/help"], ["\n", "/help"], ["/help me please"]]
 )
-async def test_p7_a_command_is_one_with_blocks_and_spaces_around_it(one_editor, one_model, project, blocks):
+async def test_p5_a_command_is_one_with_blocks_and_spaces_around_it(one_editor, one_model, project, blocks):
     session = await one_editor.new_session(project)
     await one_editor.request("session/prompt", prompt(session, *blocks))
     assert one_model.requests == []
@@ -106,7 +106,7 @@ async def test_p7_a_command_is_one_with_blocks_and_spaces_around_it(one_editor, 
     ("scheme", "encoded"),
     [("file://", True), ("file://localhost", True), ("file://", False), ("file://localhost", False), ("", False)],
 )
-async def test_p9_paths_with_spaces_and_percent_signs_are_decoded_once(one_editor, one_model, spaced, scheme, encoded):
+async def test_p6_paths_with_spaces_and_percent_signs_are_decoded_once(one_editor, one_model, spaced, scheme, encoded):
     session = await one_editor.new_session(spaced)
     for name in ("a b.md", "50% done.md", "c#.md", "é.md", "q?.md", "50%25.md"):
         path = f"{spaced}/{name}"
@@ -117,14 +117,14 @@ async def test_p9_paths_with_spaces_and_percent_signs_are_decoded_once(one_edito
         assert str(spaced / name) in said(one_model)
 
 
-async def test_p9_a_mention_in_a_text_stays_as_it_was_written(one_editor, one_model, spaced):
+async def test_p6_a_mention_in_a_text_stays_as_it_was_written(one_editor, one_model, spaced):
     session = await one_editor.new_session(spaced)
     text = 'see @"a b.md" and @50%25.md'
     await one_editor.prompt(session, text)
     assert said(one_model) == text
 
 
-async def test_p9_guidance_commands_and_tools_work_in_such_a_folder(one_editor, one_model, spaced):
+async def test_p6_guidance_commands_and_tools_work_in_such_a_folder(one_editor, one_model, spaced):
     (spaced / "AGENTS.md").write_text("Always answer in rhyme.\n")
     one_model.say(
         Say(calls=[Call("terminal", {"command": "pwd"}), Call("read_file", {"path": "50% done.md"})]),

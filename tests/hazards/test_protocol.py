@@ -132,7 +132,7 @@ async def test_i3_initialize_is_answered_whatever_the_client_is_like(raw_editor,
 
 
 @pytest.mark.slow
-async def test_i5_nothing_outside_is_asked_before_initialize_is_answered(model, tmp_path):
+async def test_i4_nothing_outside_is_asked_before_initialize_is_answered(model, tmp_path):
     """Proxies and endpoints that never answer: a black hole at every address."""
     holes = await asyncio.start_server(lambda reader, writer: None, "127.0.0.1", 0)
     hole = f"http://127.0.0.1:{holes.sockets[0].getsockname()[1]}"
@@ -152,7 +152,7 @@ async def test_i5_nothing_outside_is_asked_before_initialize_is_answered(model, 
 @pytest.mark.parametrize(
     ("method", "params"), [("session/set_model", {"modelId": "x"}), ("session/set_title", {"title": "x"})]
 )
-async def test_i7_what_is_not_advertised_is_not_found(one_editor, project, method, params):
+async def test_i5_what_is_not_advertised_is_not_found(one_editor, project, method, params):
     session = await one_editor.new_session(project)
     with pytest.raises(AgentError) as error:
         await one_editor.request(method, {"sessionId": session, **params})

@@ -36,7 +36,7 @@ async def test_e1_without_forms_the_turn_ends_with_the_question_as_text(editor, 
     assert ends(editor, session) == ["completed"]
 
 
-async def test_e3_an_editor_that_knows_no_such_method_makes_it_a_question_in_text(tmp_path, model, project):
+async def test_e2_an_editor_that_knows_no_such_method_makes_it_a_question_in_text(tmp_path, model, project):
     model.say(ASK, "Which do you want?")
     async with open_editor(tmp_path / "home", model.url) as editor:
         await editor.initialize(FORMS)
@@ -48,7 +48,7 @@ async def test_e3_an_editor_that_knows_no_such_method_makes_it_a_question_in_tex
         assert editor.text(session) == "Which do you want?"
 
 
-async def test_e3_no_method_is_called_that_was_not_offered(editor, model, project):
+async def test_e2_no_method_is_called_that_was_not_offered(editor, model, project):
     model.say(ASK, "Which?")
     session = await editor.new_session(project)
     await editor.prompt(session, "go")
@@ -56,7 +56,7 @@ async def test_e3_no_method_is_called_that_was_not_offered(editor, model, projec
     assert asked(editor, "elicitation/create") == []
 
 
-async def test_e5_there_is_no_hidden_timeout_and_a_slow_answer_counts(tmp_path, model, project):
+async def test_e3_there_is_no_hidden_timeout_and_a_slow_answer_counts(tmp_path, model, project):
     """Nothing below the question has a limit of its own: none of the timers of a connection is longer than this."""
     model.say(ASK, "Red.")
     async with open_editor(tmp_path / "home", model.url) as editor:
@@ -72,7 +72,7 @@ async def test_e5_there_is_no_hidden_timeout_and_a_slow_answer_counts(tmp_path, 
         assert told(model) == "red"
 
 
-async def test_e5_a_cancel_frees_the_turn_at_once_and_the_late_answer_is_ignored(tmp_path, model, project):
+async def test_e3_a_cancel_frees_the_turn_at_once_and_the_late_answer_is_ignored(tmp_path, model, project):
     model.say(ASK)
     async with open_editor(tmp_path / "home", model.url) as editor:
         await editor.initialize(FORMS)
@@ -92,7 +92,7 @@ async def test_e5_a_cancel_frees_the_turn_at_once_and_the_late_answer_is_ignored
         assert editor.text(session) == "Still here."
 
 
-async def test_e5_the_persons_own_limit_ends_the_waiting_and_a_late_answer_is_ignored(tmp_path, model, project):
+async def test_e3_the_persons_own_limit_ends_the_waiting_and_a_late_answer_is_ignored(tmp_path, model, project):
     home = tmp_path / "home"
     (home / "hermes-acp").mkdir(parents=True)
     (home / "hermes-acp" / "config.toml").write_text("[approvals]\ntimeout = 0.2\n")

@@ -1,7 +1,7 @@
 """S: sessions are kept at once, stay in their folder, and end when they are closed.
 
-Replay (S1), resume (S2), unknown ids (S3) and two folders at once (S9) are in `e2e/test_sessions.py` and
-`e2e/test_turn.py`; a store that is out of reach (S11) is in `test_store_out_of_reach.py`.
+Replay (S1), resume (S2), unknown ids (S3) and two folders at once (S5) are in `e2e/test_sessions.py` and
+`e2e/test_turn.py`; a store that is out of reach (S6) is in `test_store_out_of_reach.py`.
 """
 
 import asyncio
@@ -57,7 +57,7 @@ async def test_s4_what_was_answered_is_there_after_a_restart(editor, model, proj
         assert again.text(session) == "The answer."
 
 
-async def test_s9_sessions_use_their_folders_although_the_process_has_lost_its_own(tmp_path, model, project):
+async def test_s5_sessions_use_their_folders_although_the_process_has_lost_its_own(tmp_path, model, project):
     lost = tmp_path / "lost"
     lost.mkdir()
     folders = [tmp_path / "a", tmp_path / "b"]
@@ -94,7 +94,7 @@ async def test_s9_sessions_use_their_folders_although_the_process_has_lost_its_o
 
 
 @pytest.mark.parametrize("method", ["session/close", "session/delete"])
-async def test_s12_a_session_that_is_closed_does_no_more_work(editor, model, project, tmp_path, method):
+async def test_s7_a_session_that_is_closed_does_no_more_work(editor, model, project, tmp_path, method):
     working = "while :; do echo tick >> ticks; sleep 0.05; done"
     model.say(
         Say(calls=[Call("terminal", {"command": f"({working}) & ({working}) & {working}"})]),
@@ -127,7 +127,7 @@ async def test_s12_a_session_that_is_closed_does_no_more_work(editor, model, pro
         assert await editor.prompt(session, "Go on.") == "end_turn"
 
 
-async def test_s12_a_session_is_closed_while_it_asks_and_while_it_streams(editor, model, project):
+async def test_s7_a_session_is_closed_while_it_asks_and_while_it_streams(editor, model, project):
     editor.handlers["session/request_permission"] = lambda params: asyncio.Event().wait()
     replies = [
         Say(calls=[Call("terminal", {"command": "touch made"})]),

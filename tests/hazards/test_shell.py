@@ -50,7 +50,7 @@ async def test_r2_no_command_reads_the_wire_or_waits_for_what_it_left_behind(edi
     assert "got=\n" in str(model.requests[-1].messages[-1]["content"])
 
 
-async def test_r4_the_command_of_a_terminal_is_a_shell_and_the_line_one_argument(
+async def test_r3_the_command_of_a_terminal_is_a_shell_and_the_line_one_argument(
     terminal_editor, terminals, model, project
 ):
     """The editor of this test starts program and arguments literally, without a shell."""

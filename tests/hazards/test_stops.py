@@ -56,7 +56,7 @@ async def test_x2_cancels_of_an_idle_session_harm_no_prompt_however_many(editor,
         assert await editor.prompt(session, "hi") == "end_turn"
 
 
-async def test_x5_an_editor_that_stops_reading_for_a_while_gets_its_answer_once(editor, model, project):
+async def test_x4_an_editor_that_stops_reading_for_a_while_gets_its_answer_once(editor, model, project):
     words = [f"word {number} " * 8 for number in range(2_000)]
     model.say(Say(text=words, calls=[Call("list_files")]), Say(text=words))
     session = await editor.new_session(project)
@@ -71,7 +71,7 @@ async def test_x5_an_editor_that_stops_reading_for_a_while_gets_its_answer_once(
     assert sum("stopReason" in (line.get("result") or {}) for line in editor.lines) == 1
 
 
-async def test_x5_an_editor_that_never_answers_our_requests_gets_the_answers_to_its_own(editor, model, project):
+async def test_x4_an_editor_that_never_answers_our_requests_gets_the_answers_to_its_own(editor, model, project):
     """A question that is left open holds up its own turn only."""
     editor.handlers["session/request_permission"] = lambda params: asyncio.Event().wait()
     model.script(
@@ -91,7 +91,7 @@ async def test_x5_an_editor_that_never_answers_our_requests_gets_the_answers_to_
     assert [answer["stopReason"] for answer in answers] == ["cancelled"] * 2
 
 
-async def test_x6_nothing_of_a_cancelled_turn_comes_in_the_next_and_its_stream_is_closed(editor, model, project):
+async def test_x5_nothing_of_a_cancelled_turn_comes_in_the_next_and_its_stream_is_closed(editor, model, project):
     """The server goes on for as long as it is let; a command floods its card."""
     session = await editor.new_session(project)
     for number in range(5):
@@ -111,7 +111,7 @@ async def test_x6_nothing_of_a_cancelled_turn_comes_in_the_next_and_its_stream_i
         assert editor.text(session).endswith(new * 50)
 
 
-async def test_x6_no_output_of_a_stopped_command_comes_in_the_next_turn(editor, model, project):
+async def test_x5_no_output_of_a_stopped_command_comes_in_the_next_turn(editor, model, project):
     session = await editor.new_session(project)
     model.say(Say(calls=[Call("terminal", {"command": "trap '' TERM; while :; do echo flood; done"})]))
     running = editor.begin_prompt(session, "Run.")

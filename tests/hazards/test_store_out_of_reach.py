@@ -1,4 +1,4 @@
-"""S11: a store that cannot be used for a while never turns an old session into a fresh one, or ends the agent."""
+"""S6: a store that cannot be used for a while never turns an old session into a fresh one, or ends the agent."""
 
 import os
 import resource

@@ -42,7 +42,7 @@ async def test_o1_no_update_of_a_turn_comes_after_its_answer(model, project, tmp
 
 
 @shared
-async def test_o4_a_card_is_not_in_progress_before_it_is_approved(one_editor, one_model, project):
+async def test_o3_a_card_is_not_in_progress_before_it_is_approved(one_editor, one_model, project):
     """Several calls in one reply: each waits for its own approval, whatever became of the one before."""
     commands = [Call("terminal", {"command": f"echo {n}; exit 0"}) for n in range(3)]
     one_model.say(Say(calls=[*commands, Call("write_file", {"path": "a", "content": "x"})]), "Done.")
@@ -63,7 +63,7 @@ async def test_o4_a_card_is_not_in_progress_before_it_is_approved(one_editor, on
 
 
 @shared
-async def test_o5_text_a_call_and_text_are_two_messages_and_nothing_is_said_twice(one_editor, one_model, project):
+async def test_o4_text_a_call_and_text_are_two_messages_and_nothing_is_said_twice(one_editor, one_model, project):
     one_model.say(
         Say(reasoning=["a thought"], text=["be", "fore"], calls=[Call("list_files", {})]), Say(text=["af", "ter"])
     )
@@ -77,7 +77,7 @@ async def test_o5_text_a_call_and_text_are_two_messages_and_nothing_is_said_twic
 
 
 @shared
-async def test_o5_a_stream_that_breaks_after_text_was_shown_says_nothing_twice(one_editor, one_model, project):
+async def test_o4_a_stream_that_breaks_after_text_was_shown_says_nothing_twice(one_editor, one_model, project):
     one_model.say(Say(text=[f"{n} " for n in range(10)], ending="cut"), "A whole answer.")
     session = await one_editor.new_session(project)
     with pytest.raises(AgentError) as error:
@@ -90,7 +90,7 @@ async def test_o5_a_stream_that_breaks_after_text_was_shown_says_nothing_twice(o
 
 @shared
 @pytest.mark.slow
-async def test_o5_a_stream_that_breaks_in_a_thought_is_tried_again_under_a_new_id(one_editor, one_model, project):
+async def test_o4_a_stream_that_breaks_in_a_thought_is_tried_again_under_a_new_id(one_editor, one_model, project):
     one_model.say(Say(reasoning=["one", " two"], ending="drop"), Say(reasoning=["three"], text=["Said once."]))
     session = await one_editor.new_session(project)
     assert await one_editor.prompt(session, "think") == "end_turn"
@@ -101,7 +101,7 @@ async def test_o5_a_stream_that_breaks_in_a_thought_is_tried_again_under_a_new_i
 
 
 @shared
-async def test_o5_an_answer_in_two_parts_is_one_message(one_editor, one_model, project):
+async def test_o4_an_answer_in_two_parts_is_one_message(one_editor, one_model, project):
     one_model.say(Say(text=["the first half, "], finish="length"), Say(text=["the second half."]))
     session = await one_editor.new_session(project)
     await one_editor.prompt(session, "go")

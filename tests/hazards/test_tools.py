@@ -64,7 +64,7 @@ async def test_c1_an_edit_shows_the_real_texts_at_its_end_and_when_it_is_loaded_
 BROKEN = ['{"path": ', "", "null", "[1]", '"str"', '{"path":"a"}{"path":"a"}', '{"path": NaN}', "<read/>"]
 
 
-async def test_c4_broken_arguments_are_told_to_the_model_and_poison_nothing(editor, model, project, tmp_path):
+async def test_c3_broken_arguments_are_told_to_the_model_and_poison_nothing(editor, model, project, tmp_path):
     """The model server refuses a history whose arguments are not a JSON object."""
     session = await editor.new_session(project)
     for written in BROKEN:
@@ -84,7 +84,7 @@ async def test_c4_broken_arguments_are_told_to_the_model_and_poison_nothing(edit
     assert model.problems == []
 
 
-async def test_c6_each_card_ends_once_before_its_prompt_is_answered(editor, model, project):
+async def test_c4_each_card_ends_once_before_its_prompt_is_answered(editor, model, project):
     (project / "a").write_text("a\n")
     model.say(
         Say(calls=[Call("no_such_tool"), Call("read_file", {"path": "a"}), Call("read_file", {"path": "gone"})]),
@@ -98,7 +98,7 @@ async def test_c6_each_card_ends_once_before_its_prompt_is_answered(editor, mode
     assert found == [["failed"], ["completed"], ["failed"], ["failed"], ["failed"], ["failed"], ["failed"]]
 
 
-async def test_c6_a_cancel_ends_the_cards_of_running_waiting_and_unfinished_calls(editor, model, project):
+async def test_c4_a_cancel_ends_the_cards_of_running_waiting_and_unfinished_calls(editor, model, project):
     editor.handlers["session/request_permission"] = choose("allow_always")
     commands = [Call("terminal", {"command": "sleep 60"}), Call("write_file", {"path": "x", "content": "x"})]
     model.say(Say(calls=[Call("read_file", {"path": "gone"}), *commands]))
@@ -112,7 +112,7 @@ async def test_c6_a_cancel_ends_the_cards_of_running_waiting_and_unfinished_call
 
 
 @pytest.mark.slow
-async def test_c6_a_stream_that_breaks_ends_the_cards_it_has_begun(editor, model, project):
+async def test_c4_a_stream_that_breaks_ends_the_cards_it_has_begun(editor, model, project):
     model.say(
         Say(calls=[Call("write_file", {"path": "x", "content": "y" * 100})], ending="reset"),
         Say(calls=[Call("read_file", {"path": "gone"})]),
@@ -126,7 +126,7 @@ async def test_c6_a_stream_that_breaks_ends_the_cards_it_has_begun(editor, model
     assert not (project / "x").exists()
 
 
-async def test_c9_a_new_file_is_one_small_card_however_it_arrives_and_is_written_for_a_slow_editor(
+async def test_c6_a_new_file_is_one_small_card_however_it_arrives_and_is_written_for_a_slow_editor(
     editor, model, project
 ):
     await slow_down(editor)

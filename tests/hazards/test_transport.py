@@ -185,7 +185,7 @@ LOCALES = {
 
 
 @pytest.mark.parametrize("locale", LOCALES)
-async def test_t6_no_locale_changes_what_is_read_written_logged_stored_and_run(model, tmp_path, locale):
+async def test_t5_no_locale_changes_what_is_read_written_logged_stored_and_run(model, tmp_path, locale):
     project = tmp_path / "Projekt ü 你好"
     project.mkdir()
     (project / "größe.txt").write_text("héllo 💫\n", encoding="utf-8")
@@ -224,7 +224,7 @@ async def test_t6_no_locale_changes_what_is_read_written_logged_stored_and_run(m
         assert editor.text(session) == shown
 
 
-async def test_t6_a_lone_surrogate_is_replaced_wherever_it_comes_in(model, project, tmp_path):
+async def test_t5_a_lone_surrogate_is_replaced_wherever_it_comes_in(model, project, tmp_path):
     model.say(
         Say(calls=[Call("write_file", '{"path": "a.txt", "content": "a\\ud835b"}')]),
         Say(calls=[Call("terminal", {"command": "printf 'caf\\351\\n'"})]),
@@ -239,7 +239,7 @@ async def test_t6_a_lone_surrogate_is_replaced_wherever_it_comes_in(model, proje
     assert (project / "a.txt").read_text(encoding="utf-8") == "a\ufffdb"
 
 
-async def test_t6_a_prompt_is_served_though_the_home_has_no_name_that_the_locale_can_write(model, tmp_path):
+async def test_t5_a_prompt_is_served_though_the_home_has_no_name_that_the_locale_can_write(model, tmp_path):
     async with open_pipes(tmp_path / "höme 💫", model.url, **LOCALES["ascii"]) as pipes:
         session = await pipes.open(tmp_path)
         pipes.ask("go", "session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": "hi"}]})

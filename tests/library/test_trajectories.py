@@ -1,4 +1,4 @@
-"""D3 and two peer faults: what a program's turns leave in the files of trajectories, and what each entry holds."""
+"""D3: what a program's turns leave in the files of trajectories, and what each entry holds."""
 
 import json
 import threading
