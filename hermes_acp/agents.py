@@ -5,6 +5,7 @@ This is what the first prompt needs and the start of a session does not, so it i
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
@@ -55,6 +56,12 @@ class Agents:
         if label not in self._built:
             self._built[label] = self._build(chain)
         return self._built[label]
+
+    async def describe_tools(self) -> None:
+        """Make the schemas of the tools, which the first request needs, while nobody waits for them."""
+        for tool in discover().values():
+            tool.schema()
+            await asyncio.sleep(0)
 
     def _build(self, chain: Sequence[Choice]) -> Agent:
         config = self.config.agent

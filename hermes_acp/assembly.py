@@ -107,6 +107,7 @@ class Models:
         try:
             await client.warm()
             await asyncio.sleep(_COURTESY)
+            await self._built().describe_tools()
             self._listed = {model.name: model for model in await client.models()}
         except ProviderError as error:
             log.info("the list of models did not come: %s", error)

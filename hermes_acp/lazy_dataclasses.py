@@ -29,9 +29,10 @@ else:
 
 def _decorated(cls: type, frozen: bool, eq: bool, layout: dict[str, bool]) -> type:
     own = _own(cls)
-    cls.__doc__ = cls.__doc__ or ""
+    # Without a docstring the standard library writes one, of a signature that it inspects.
+    cls.__doc__ = cls.__doc__ or cls.__name__
     made: type = dataclasses.dataclass(init=False, repr=False, eq=False, **layout)(cls)
-    methods: dict[str, Any] = {"__init__": _init_later(made, frozen, layout), "__repr__": _shown}
+    methods: dict[str, Any] = {"__init__": _init_later(made, frozen, layout.get("slots", False)), "__repr__": _shown}
     if eq:
         methods |= _equality(made, frozen)
     if frozen:
@@ -49,25 +50,51 @@ def _own(cls: type) -> set[str]:
     return set(own) - ({"__hash__"} if own.get("__hash__") is None and "__eq__" in own else set())
 
 
-def _init_later(cls: type, frozen: bool, layout: dict[str, bool]) -> Callable[..., None]:
+def _init_later(cls: type, frozen: bool, slots: bool) -> Callable[..., None]:
     """An `__init__` that makes the real one."""
 
     def init(self: Any, *args: Any, **kwargs: Any) -> None:
-        model: Any = dataclasses.dataclass(frozen=frozen, repr=False, eq=False, **layout)(_model(cls))
-        model.__init__.__qualname__ = f"{cls.__qualname__}.__init__"
-        type.__setattr__(cls, "__init__", model.__init__)
-        model.__init__(self, *args, **kwargs)
+        compiled = _init(cls, frozen, slots)
+        type.__setattr__(cls, "__init__", compiled)
+        compiled(self, *args, **kwargs)
 
     return init
 
 
-def _model(cls: type) -> type:
-    """A class of the same fields."""
-    fields = {field.name: field for field in dataclasses.fields(cls)}
-    after = {"__post_init__": cls.__post_init__} if hasattr(cls, "__post_init__") else {}
-    types = {name: field.type for name, field in fields.items()}
-    about = {"__annotations__": types, "__doc__": "", "__module__": cls.__module__}
-    return type(cls.__name__, (), {**fields, **after, **about})
+def _init(cls: type, frozen: bool, slots: bool) -> Callable[..., None]:
+    """The `__init__` that the standard library gives a class, compiled alone."""
+    assignment = "_set(_self, {0!r}, {1})" if frozen else "_self.{0} = {1}"
+    fields = dataclasses.fields(cls)
+    parameters = [_parameter(field) for field in fields if field.init and not field.kw_only]
+    named = [_parameter(field) for field in fields if field.init and field.kw_only]
+    values = [(field.name, value) for field in fields if (value := _value(field, slots))]
+    body = [assignment.format(name, value) for name, value in values]
+    after = ["_self.__post_init__()"] if hasattr(cls, "__post_init__") else []
+    heading = ", ".join(["_self", *parameters, *(["*", *named] if named else [])])
+    scope: dict[str, Any] = {"_set": object.__setattr__, "_absent": object()}
+    for field in fields:
+        scope |= {f"_default_{field.name}": field.default, f"_make_{field.name}": field.default_factory}
+    exec(f"def __init__({heading}):\n " + "\n ".join([*body, *after, "return None"]), scope)
+    init: Callable[..., None] = scope["__init__"]
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    init.__module__ = cls.__module__
+    return init
+
+
+def _parameter(field: dataclasses.Field[Any]) -> str:
+    if field.default_factory is not dataclasses.MISSING:
+        return f"{field.name}=_absent"
+    return field.name if field.default is dataclasses.MISSING else f"{field.name}=_default_{field.name}"
+
+
+def _value(field: dataclasses.Field[Any], slots: bool) -> str:
+    """What a field is set to, as an expression; "" if it is not set."""
+    name = field.name
+    if field.default_factory is not dataclasses.MISSING:
+        return f"_make_{name}() if {name} is _absent else {name}" if field.init else f"_make_{name}()"
+    if field.init:
+        return name
+    return f"_default_{name}" if slots and field.default is not dataclasses.MISSING else ""
 
 
 @recursive_repr()
