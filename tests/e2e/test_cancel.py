@@ -31,6 +31,7 @@ async def cancel(editor, session, prompt):
 
 async def assert_served(editor, model, session):
     """The next prompt runs, and the validating server accepts the history."""
+    await editor.request("session/list")
     assert updates_after_the_answer(editor) == []
     model.say("Back again.")
     assert await editor.prompt(session, "again") == "end_turn"
