@@ -59,8 +59,11 @@ def run(argv: list[str]) -> int:
     booted = Booted(*take_wire(), argv)
     try:
         greet(booted)
-    except BrokenPipeError:
+    except (BrokenPipeError, ConnectionResetError):
         return 0
+    except OSError as error:
+        os.write(2, f"hermes-acp: the editor cannot be talked to: {error.strerror}\n".encode())
+        return 1
     except KeyboardInterrupt:
         return 130
     return 0 if booted.ended and not booted.leftover else _serve(booted)

@@ -21,6 +21,7 @@ from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
 from hermes_acp.errors import HermesError, SessionDeleted, SessionNotFound
 from hermes_acp.lazy_dataclasses import dataclass
+from hermes_acp.local.waiting import surely
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.opening import Opening
 from hermes_acp.protocol.account import Account
@@ -135,18 +136,23 @@ class Sessions:
             session.shown.offer_models(models, address, levels_of)
 
     async def close(self, session: Session) -> None:
-        """Cancel the session's prompts, wait until they are answered, end its processes, free it."""
+        """Cancel the session's prompts, wait until they are answered, end its processes, free it; to the end, also when
+        this is cancelled meanwhile: whoever opens the session anew waits for that."""
         self._open.pop(session.id, None)
-        closed = self._closing[session.id] = asyncio.Event()
+        self._closing[session.id] = asyncio.Event()
+        await surely(self._close(session))
+
+    async def _close(self, session: Session) -> None:
         try:
             session.turns.cancel_all()
             await session.turns.idle()
             with suppress(SessionDeleted):
                 await session.conversation.journal.commit()
         finally:
-            await session.close()
-            self._closing.pop(session.id, None)
-            closed.set()
+            try:
+                await session.close()
+            finally:
+                self._closing.pop(session.id).set()
 
     async def close_all(self) -> None:
         """Close every session, all at once; one that cannot be kept does not hold up the others."""

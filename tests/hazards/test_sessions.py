@@ -7,6 +7,7 @@ Replay (S1), resume (S2), unknown ids (S3) and two folders at once (S5) are in `
 import asyncio
 import os
 import signal
+from contextlib import suppress
 
 import pytest
 
@@ -125,6 +126,30 @@ async def test_s7_a_session_that_is_closed_does_no_more_work(editor, model, proj
         await editor.request("session/load", place(session, project))
         assert editor.text(session, "user_message_chunk") == "Work."
         assert await editor.prompt(session, "Go on.") == "end_turn"
+
+
+@pytest.mark.parametrize("method", ["session/close", "session/delete"])
+@pytest.mark.parametrize("delay", [0.05, 0.15])
+async def test_s7_a_close_that_is_taken_back_ends_all_the_same_and_the_session_opens_again(
+    editor, model, project, method, delay
+):
+    """What the session left running does not end at once, so that the cancel comes in the middle."""
+    line = "trap '' TERM; while :; do sleep 300; done"
+    model.say(Say(calls=[Call("terminal", {"command": line, "background": True})]), "Started.")
+    session = await editor.new_session(project)
+    await editor.prompt(session, "Start it.")
+    closing = editor.begin(method, {"sessionId": session})
+    asked = editor.last_id
+    await asyncio.sleep(delay)
+    editor.notify("$/cancel_request", {"requestId": asked})
+    await asyncio.wait([closing], timeout=5)
+    assert closing.exception() is None or "-32800" in str(closing.exception())
+    assert processes_tagged(editor.tag) == [editor.process.pid]
+    with suppress(AgentError):
+        await editor.request("session/load", place(session, project), timeout=5)
+        assert await editor.prompt(session, "Go on.") == "end_turn"
+        return
+    assert method == "session/delete", "a closed session can be loaded"
 
 
 async def test_s7_a_session_is_closed_while_it_asks_and_while_it_streams(editor, model, project):

@@ -108,6 +108,7 @@ async def test_t2_a_line_over_the_limit_costs_one_error_and_no_memory(model, pro
         assert await editor.prompt(session, "read") == "end_turn"
         assert "from the disk" in model.requests[0].messages[-1]["content"] + model.requests[1].messages[-1]["content"]
         assert peak_memory(editor.process.pid) < before + 60_000
+        assert [line for line in editor.lines if "error" in line and line["id"] is None] == []
 
 
 def peak_memory(pid):
@@ -143,6 +144,7 @@ async def test_t3_unknown_requests_are_not_found_by_their_own_id_unknown_notific
 BAD_LINES = [
     (b"", None),
     (b"   \t ", None),
+    (b"\r", None),
     (b"hello", -32700),
     (b"42", -32600),
     (b"[]", -32600),

@@ -220,6 +220,12 @@ def test_a_closed_standard_stream_is_one_clear_line(closed: str) -> None:
     assert "standard input and output" in ran.stderr
 
 
+def test_an_output_that_takes_nothing_is_one_clear_line(tmp_path: Path) -> None:
+    ran = run(line(HELLO), ["sh", "-c", 'ulimit -f 0; exec "$@" >"$0"', str(tmp_path / "full"), *AGENT])
+    assert ran.status == 1
+    assert ran.stderr == "hermes-acp: the editor cannot be talked to: File too large\n"
+
+
 def test_a_closed_stderr_does_not_let_other_output_onto_the_wire() -> None:
     noise = {"jsonrpc": "2.0", "id": 2, "method": "_noise", "params": {}}
     ran = run(line(HELLO) + line(noise), ["sh", "-c", 'exec "$@" 2>&-', "sh", *AGENT])
