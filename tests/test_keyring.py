@@ -39,7 +39,7 @@ def run(home, *arguments, answers="", **env):
 
 
 def set_up(home, url, **env):
-    done = run(home, "setup", answers=f"custom\n{url}\nfake-model\n{KEY}\n", **env)
+    done = run(home, "setup", "--offline", answers=f"custom\n{url}\n\n{KEY}\nfake-model\n", **env)
     assert done.returncode == 0, done.stderr
     return done.stdout.decode()
 

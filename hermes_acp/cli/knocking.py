@@ -33,7 +33,7 @@ async def knock(endpoint: ModelEndpoint) -> tuple[Finding, tuple[ListedModel, ..
     if endpoint.in_command:
         return Finding("note", "server", f"{endpoint.base_url} was not asked: its key comes from a command"), ()
     try:
-        models = await list_models(await _unlocked(endpoint))
+        models = await list_models(await unlocked(endpoint))
     except ProviderError as error:
         return _refused(endpoint, error), ()
     except (HermesError, TimeoutError) as error:
@@ -42,8 +42,13 @@ async def knock(endpoint: ModelEndpoint) -> tuple[Finding, tuple[ListedModel, ..
     return _answered(endpoint, models), models
 
 
-async def _unlocked(endpoint: ModelEndpoint) -> ModelEndpoint:
-    """The endpoint with its key, and without a way to read it anew: one question, and no second."""
+async def unlocked(endpoint: ModelEndpoint) -> ModelEndpoint:
+    """The endpoint with its key, and without a way to read it anew: one question, and no second.
+
+    Raises:
+        HermesError: the keyring cannot be used.
+        TimeoutError: it has to be unlocked first, and was not.
+    """
     key = endpoint.api_key
     if endpoint.in_keyring:
         key = await asyncio.to_thread(begin_reading(origin(endpoint.base_url)).result, _KEYRING_SECONDS)

@@ -134,17 +134,6 @@ def settings_parser(usage: str = "COMMAND [OPTIONS]") -> argparse.ArgumentParser
     return parser
 
 
-def _with_settings(module: str) -> Callable[[Mapping[str, str], Sequence[str]], int]:
-    """A command of this package that takes settings and nothing else."""
-
-    def start(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
-        own = settings_parser().parse_args(arguments)
-        status: int = import_module(module).run({**overrides, **vars(own)})
-        return status
-
-    return start
-
-
 def _with_arguments(module: str) -> Callable[[Mapping[str, str], Sequence[str]], int]:
     """A command that takes settings and arguments of its own."""
 
@@ -181,7 +170,7 @@ def _speak_utf8() -> None:
 
 
 COMMANDS: Mapping[str, Command] = {
-    "setup": Command("choose a model and store its key", _with_settings("hermes_acp.cli.setup")),
+    "setup": Command("choose a model and store its key", _with_arguments("hermes_acp.cli.setup")),
     "doctor": Command("show what is found here, and what is missing", _with_arguments("hermes_acp.cli.doctor")),
     "chat": Command("talk with the agent here: chat [-q TEXT] [--resume [ID]]", _with_arguments("hermes_acp.cli.chat")),
     "demo": Command("watch the agent at work, without any model", _without_settings("demo", "hermes_acp.demo")),

@@ -7,6 +7,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable
+from typing import Literal
 
 from hermes_acp.errors import HermesError
 
@@ -55,6 +56,22 @@ def ask(question: str, default: str, check: Callable[[str], str]) -> str:
     return _until_good(lambda: _read_line(prompt) or default, check)
 
 
+def agreed(question: str, default: Literal["yes", "no"]) -> bool:
+    """Whether the person says yes; input that has ended says no."""
+    try:
+        return ask(question, default, _yes_or_no) == "yes"
+    except Abandoned:
+        say()
+        return False
+
+
+def _yes_or_no(answer: str) -> str:
+    found = {"y": "yes", "yes": "yes", "n": "no", "no": "no"}.get(answer.lower())
+    if found is None:
+        raise ValueError("Please answer yes or no.")
+    return found
+
+
 def ask_secret(question: str, check: Callable[[str], str]) -> str:
     """As `ask`, without a default and without showing what is typed."""
     return _until_good(lambda: _read_secret(f"{question}: "), check)
@@ -65,7 +82,7 @@ def _until_good(read: Callable[[], str], check: Callable[[str], str]) -> str:
         try:
             return check(read())
         except ValueError as error:
-            say(f"  {error}")
+            say(f"  {error}", 2)
 
 
 def _read_line(prompt: str) -> str:
