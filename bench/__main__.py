@@ -81,7 +81,7 @@ def table(ours: Figures, floor: Figures) -> str:
     rows = ["| what | hermes-acp | floor | ratio | target | |", "|---|---:|---:|---:|---:|---|"]
     for name, value in ours.items():
         base, target = floor.get(name), wanted.get(name, "")
-        ratio = f"{value / base:.1f}" if base else ""
+        ratio = f"{value / base:.1f}" if base and round(base, 1) else ""
         verdict = "" if not target else "met" if is_met(target, value) else "**missed**"
         shown = "" if base is None else f"{base:,.1f}"
         rows.append(f"| {name} | {value:,.1f} | {shown} | {ratio} | {target} | {verdict} |")

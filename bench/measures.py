@@ -53,13 +53,23 @@ def start(model: Model, command: list[str]) -> Figures:
 
 
 def first_prompt(model: Model, command: list[str]) -> Figures:
+    return {
+        "prompt right after session/new to first chunk, ms": first_wait(model, command, 0),
+        "prompt 2 s after session/new to first chunk, ms": first_wait(model, command, 2),
+    }
+
+
+def first_wait(model: Model, command: list[str], pause: float) -> float:
+    """The wait of an agent's first prompt, sent some seconds after its session is there; of ten."""
     waits = []
     for _ in range(10):
         agent = Agent.start(command, model)
         agent.hello()
-        waits.append(over_the_model(model, [agent.prompt(agent.session())])[0])
+        session = agent.session()
+        time.sleep(pause)
+        waits += over_the_model(model, [agent.prompt(session)])
         agent.close()
-    return {"prompt right after session/new to first chunk, ms": statistics.median(waits)}
+    return statistics.median(waits)
 
 
 def over_the_model(model: Model, turns: list) -> list[float]:
