@@ -20,6 +20,7 @@ from hermes_acp.demo.client import AcpClient, AgentError, AgentGone
 from hermes_acp.demo.palette import Palette, printable
 from hermes_acp.demo.person import AtTerminal, Nobody, Option, Person
 from hermes_acp.demo.render import Conversation
+from hermes_acp.demo.wrapping import columns, wrapped
 
 SAMPLE = Path(__file__).parent / "sample"
 PROMPT = "The tests of this project fail. Find out why and repair it."
@@ -107,7 +108,7 @@ async def play(options: argparse.Namespace, palette: Palette, folder: Path) -> i
     began = time.monotonic()
     project, home = folder / "till", folder / "home"
     environment = agent_environment(options, os.environ, home)
-    conversation = Conversation(palette, str(project))
+    conversation = Conversation(palette, str(project), columns)
     editor = Editor(conversation, person(options))
     write(beginning(palette, environment, project))
     is_ended = False
@@ -176,8 +177,10 @@ def beginning(palette: Palette, environment: Mapping[str, str], project: Path) -
     provider = environment.get("HERMES_ACP_PROVIDER") or environment.get("HERMES_ACP_BASE_URL", "")
     model = environment.get("HERMES_ACP_MODEL", "")
     head = palette.strong(f"hermes-acp demo · {provider} {model}".rstrip())
-    where = palette.quiet(f"a copy of the sample project is in {project}")
-    return f"{head}\n{where}\n\n{palette.place('>')} {palette.strong(PROMPT)}\n"
+    width = columns()
+    where = "\n".join(map(palette.quiet, wrapped(f"a copy of the sample project is in {project}", width)))
+    prompt = "\n".join(map(palette.strong, wrapped(PROMPT, width and width - 2)))
+    return f"{head}\n{where}\n\n{palette.place('>')} {prompt}\n"
 
 
 def ending(palette: Palette, passed: bool | None, remark: str) -> str:
@@ -186,7 +189,9 @@ def ending(palette: Palette, passed: bool | None, remark: str) -> str:
         verdict = palette.bad("✗ The agent could not do its work.")
     else:
         verdict = palette.good("✓ The tests pass.") if passed else palette.bad("✗ The tests fail.")
-    return f"\n{verdict} {palette.quiet(remark)}\n"
+    remarks = wrapped(remark, columns())
+    joint = " " if len(remarks) == 1 else "\n"
+    return f"\n{verdict}{joint}" + "\n".join(map(palette.quiet, remarks)) + "\n"
 
 
 def agent_environment(options: argparse.Namespace, environment: Mapping[str, str], home: Path) -> dict[str, str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any, Literal
 
 from hermes_acp.demo.palette import Palette, printable
+from hermes_acp.demo.wrapping import Flow, wrapped
 
 _DIFF_CONTEXT = 2
 _MOST_LINES = 40
@@ -51,11 +52,14 @@ class Card:
 
 
 class Conversation:
-    """Renders the updates of one session in their order; `root` is the folder that paths are shown from."""
+    """Renders the updates of one session in their order; `root` is the folder that paths are shown from, `columns`
+    tells how wide the terminal is, 0 where that is not known."""
 
-    def __init__(self, palette: Palette, root: str = "") -> None:
+    def __init__(self, palette: Palette, root: str = "", columns: Callable[[], int] = lambda: 0) -> None:
         self._palette = palette
         self._root = root
+        self._columns = columns
+        self._flow_of = Flow(0)
         self._cards: dict[str, Card] = {}
         self._flowing: Literal["", "text", "thought"] = ""
 
@@ -80,13 +84,20 @@ class Conversation:
         asked.take(call)
         card.take({**call, "content": None})
         names = [printable(str(option.get("name"))) for option in params.get("options") or ()]
-        choices = [self._palette.asking(f"    {number} {name}") for number, name in enumerate(names, 1)]
+        choices = [
+            self._palette.asking(line) for number, name in enumerate(names, 1) for line in self._choice(number, name)
+        ]
         shown = [*self._announced(card), *self._diffs(card, asked.content), *self._said(asked)]
         return self._block([*shown, self._palette.asking("  ? May it?"), *choices])
 
+    def _choice(self, number: int, name: str) -> list[str]:
+        mark = f"    {number} "
+        first, *more = wrapped(name, self._columns(), " " * len(mark))
+        return [mark + first.lstrip(), *more]
+
     def end(self) -> str:
         """What closes a text that is still flowing."""
-        ended = "\n" if self._flowing else ""
+        ended = f"{self._styled(self._flow_of.end())}\n" if self._flowing else ""
         self._flowing = ""
         return ended
 
@@ -95,8 +106,13 @@ class Conversation:
         if not text:
             return ""
         begin = "" if self._flowing == kind else self.end() + "\n"
+        if begin:
+            self._flow_of = Flow(self._columns())
         self._flowing = kind
-        return begin + (self._palette.thought(text) if kind == "thought" else text)
+        return begin + self._styled(self._flow_of.add(text))
+
+    def _styled(self, text: str) -> str:
+        return self._palette.thought(text) if self._flowing == "thought" else text
 
     def _block(self, lines: Iterable[str]) -> str:
         text = "".join(f"{line}\n" for line in lines)
@@ -162,7 +178,8 @@ class Conversation:
         """The words of a question, a command left out that the title shows in full already."""
         texts = [without_fence(text).rstrip("\n") for text in asked.texts]
         lines = [line for text in texts if text != asked.title for line in printable(text).splitlines()]
-        return [self._palette.quiet(_MARGIN + line) for line in lines]
+        width = self._columns()
+        return [self._palette.quiet(part) for line in lines for part in wrapped(line, width, _MARGIN)]
 
     def _diffs(self, card: Card, content: Sequence[dict[str, Any]]) -> list[str]:
         new = [item for item in content if item.get("type") == "diff" and item not in card.shown_diffs]
