@@ -93,6 +93,11 @@ class Chat:
     def screen(self) -> Surface:
         return self.host.screen
 
+    @property
+    def busy(self) -> bool:
+        """Whether something runs or waits."""
+        return self._turns.busy
+
     def begin(self, session_id: str | None) -> None:
         """Open the session while the person types already."""
         self.session = self.begin_session(session_id)
@@ -155,8 +160,13 @@ class Chat:
         """The line at the bottom."""
         return self.bar.text(self.session.model, self.session.mode)
 
+    def _repeat(self, text: str) -> None:
+        """Let it stand in the conversation what the person has said."""
+        if not self.screen.keeps_typing:
+            self.host.say(self.screen.pen.said(text))
+
     def _show(self, number: str) -> None:
-        self.host.say(self.screen.pen.said(f"/show {number}".strip()))
+        self._repeat(f"/show {number}".strip())
         known = number.isascii() and number.isdigit() and len(number) < 4
         self.host.show_call(int(number) if known else 0 if number else 1)
 
@@ -193,6 +203,7 @@ class Chat:
         finally:
             self._close_turn()
             self._serving = False
+            self.screen.refresh()
 
     def _fail(self, reason: str) -> None:
         self._close_turn()
@@ -205,7 +216,7 @@ class Chat:
     async def _serve(self, text: str) -> None:
         self._serving = True
         self.host.begin()
-        self.host.say(self.screen.pen.said(text))
+        self._repeat(text)
         if text.split(maxsplit=1)[0] == "/resume":
             await self._resume(text.removeprefix("/resume").strip())
             return
@@ -268,6 +279,9 @@ class Chat:
         return "" if said is None else chosen(said, ids)
 
     def _hint(self, text: str) -> None:
+        if self.screen.keeps_typing:
+            self.host.say(self.screen.pen.quiet(text))
+            return
         self.bar.hint, self.bar.until = text, time.monotonic() + TWICE_SECONDS
         self.screen.refresh()
         asyncio.get_running_loop().call_later(TWICE_SECONDS, self.screen.refresh)

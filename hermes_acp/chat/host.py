@@ -165,7 +165,8 @@ class TerminalHost:
         if said is None:
             raise TurnCancelled("The user ended the turn.")
         answer = chosen(said, question.choices)
-        self._write(self.screen.pen.said(answer))
+        if not self.screen.keeps_typing or answer != said.strip():
+            self._write(self.screen.pen.said(answer))
         return answer
 
     def replay(self, events: Iterable[Event]) -> None:

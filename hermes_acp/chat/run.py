@@ -87,7 +87,7 @@ def _chat(read: Callable[[], Setup], setup: Setup, terminal: Terminal) -> Chat:
         lambda text: chat.submit(text), lambda: chat.interrupt(), lambda: chat.leave(), lambda: host.show_call(1)
     )
     screen: Surface = (
-        PlainScreen(doings)
+        PlainScreen(doings, lambda: chat.busy)
         if terminal.dumb
         else Screen(
             doings,

@@ -32,12 +32,9 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from hermes_acp.chat.drawing import WIDEST, Pen
-from hermes_acp.chat.surface import Doings
+from hermes_acp.chat.surface import GUARD_SECONDS, Doings
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
-
-GUARD_SECONDS = 0.4
-"""So long a question takes no key: what was typed before it came was not meant for it."""
 
 _MENU_ROWS = 6
 _INPUT_ROWS = 10
@@ -99,6 +96,11 @@ class Screen:
         """Draws for the terminal as wide as it is now."""
         columns = self._app.output.get_size().columns if self._app else 80
         return Pen(max(min(columns, WIDEST), 10), self._colour)
+
+    @property
+    def keeps_typing(self) -> bool:
+        """What was typed is gone with its line."""
+        return False
 
     async def run(self, input: Input, output: Output) -> None:
         """Show everything until `close` is called.

@@ -11,6 +11,9 @@ from prompt_toolkit.output import Output
 from hermes_acp.chat.drawing import Pen
 from hermes_acp.lazy_dataclasses import dataclass
 
+GUARD_SECONDS = 0.4
+"""So long a question takes no key: what was typed before it came was not meant for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Doings:
@@ -29,6 +32,10 @@ class Surface(Protocol):
     @property
     def pen(self) -> Pen:
         """Draws for the terminal as wide as it is now."""
+
+    @property
+    def keeps_typing(self) -> bool:
+        """Whether what was typed stays to be read where it was typed; there is no line for hints then."""
 
     async def run(self, input: Input, output: Output) -> None:
         """Show everything until `close` is called.

@@ -109,20 +109,20 @@ def chat(model, project):
     """Begins a chat and ends it."""
 
     @asynccontextmanager
-    async def chat(session_id=None, columns=80, rows=30, **arguments):
+    async def chat(session_id=None, columns=80, rows=30, dumb=False, **arguments):
         given = {"model": "fake-model", "base_url": model.url, "api_key": KEY, **arguments}
         paper = Paper()
         with create_pipe_input() as pipe:
             output = Vt100_Output(paper, lambda: Size(rows=rows, columns=columns), term="xterm", enable_cpr=False)
-            terminal = Terminal(pipe, output, colour=False)
+            terminal = Terminal(pipe, output, colour=False, dumb=dumb)
             task = asyncio.create_task(
                 converse(lambda: read_arguments(given, os.environ)[0], session_id, terminal), name="chat"
             )
             typist = Typist(pipe, paper)
-            await typist.waits_for("›")
+            await typist.waits_for("\n> " if dumb else "›")
             try:
                 yield typist
-                typist.type(CTRL_U + CTRL_D)
+                typist.type("/quit\n" if dumb else CTRL_U + CTRL_D)
                 assert await asyncio.wait_for(asyncio.shield(task), 30) == 0
             finally:
                 task.cancel()

@@ -141,6 +141,7 @@ def test_a_terminal_that_only_writes_lines_is_enough(chat, model, project):
     window = chat(TERM="dumb")
     window.say("Mend it.")
     window.sees("+    return a + b", "[y]es [s]ession")
+    time.sleep(PAST_THE_GUARD)
     window.say("y")
     window.sees("It adds now.")
     assert "\x1b" not in window.screen(coloured=True)
