@@ -18,8 +18,11 @@ pytestmark = pytest.mark.slow
 tried = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), print_blob=True)
 
 METHODS = ("new", "load", "resume", "fork", "close", "delete", "prompt", "prompt", "set_mode", "list")
+OTHERS = ("cancel", "take back", "take back", "answer", "look away", "look")
+"""An editor that looks away reads nothing until it looks, or wants an answer."""
+
 STEPS = st.lists(
-    st.tuples(st.sampled_from([*METHODS, "cancel", "take back", "answer"]), st.integers(0, 3), st.booleans()),
+    st.tuples(st.sampled_from([*METHODS, *OTHERS]), st.integers(0, 3), st.booleans()),
     min_size=2,
     max_size=30,
 )
@@ -42,7 +45,8 @@ class Talk:
         if step == "cancel":
             return {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}}
         if step == "take back":
-            return {"jsonrpc": "2.0", "method": "$/cancel_request", "params": {"requestId": f"s{number}"}}
+            request = {"requestId": f"s{len(self.asked) - 1 - number}"}
+            return {"jsonrpc": "2.0", "method": "$/cancel_request", "params": request}
         self.asked.append(f"s{len(self.asked)}")
         params = self._params(step, session, number)
         return {"jsonrpc": "2.0", "id": self.asked[-1], "method": f"session/{step}", "params": params}
@@ -79,7 +83,9 @@ def test_every_request_has_one_answer_and_every_line_is_in_order(child, server, 
     child.watch = talk.dialogue
     batch: list[dict[str, Any]] = []
     for step, number, at_once in steps:
-        if step != "answer":
+        if step in ("look away", "look", "answer"):
+            look(child, step)
+        else:
             batch.append(talk.message(step, number))
         if not at_once or step == "answer":
             child.send(*batch)
@@ -87,6 +93,7 @@ def test_every_request_has_one_answer_and_every_line_is_in_order(child, server, 
         if step == "answer" and talk.asked:
             settled(child, talk.asked[-1])
     child.send(*batch)
+    child.reading.set()
     answers = [settled(child, id_) for id_ in talk.asked]
     codes = {answer["error"]["code"] for answer in answers if "error" in answer}
     assert codes <= LAWFUL, [answer for answer in answers if "error" in answer]
@@ -96,6 +103,13 @@ def test_every_request_has_one_answer_and_every_line_is_in_order(child, server, 
     child.assert_served(project)
     child.watch = None
     assert server.problems == []
+
+
+def look(child, step):
+    if step == "look away":
+        child.reading.clear()
+    else:
+        child.reading.set()
 
 
 def settled(child, id_):

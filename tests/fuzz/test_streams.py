@@ -94,7 +94,8 @@ def test_ten_thousand_cancels_in_one_write_are_one_cancel(child, server, project
 
 
 def test_an_editor_that_stops_reading_loses_no_character_of_ten_thousand_deltas(fresh, server, project):
-    server.say(Say(text=[f"{delta}{'x' * 80} " for delta in DELTAS]))
+    pieces = [f"{delta}{'x' * 4_000} " for delta in DELTAS]
+    server.say(Say(text=pieces))
     session = fresh.open(project)
     fresh.forget()
     fresh.send(prompt(session, "go"))
@@ -105,7 +106,7 @@ def test_an_editor_that_stops_reading_loses_no_character_of_ten_thousand_deltas(
     assert fresh.memory() < before + 20, "what is not read is not piled up"
     fresh.reading.set()
     assert fresh.wait(lambda line: line.get("id") == "go")["result"] == {"stopReason": "end_turn"}
-    assert text(fresh) == "".join(f"{delta}{'x' * 80} " for delta in DELTAS)
+    assert text(fresh) == "".join(pieces)
     fresh.assert_served(project)
 
 

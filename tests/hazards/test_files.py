@@ -79,6 +79,30 @@ async def test_f2_a_buffer_that_our_command_made_stale_does_not_bring_the_old_te
     assert target.read_text() == "v3\n"
 
 
+async def test_f2_a_command_that_still_runs_may_change_a_file_again_and_again(editor, model, project, buffers):
+    """The buffer stays at what it was; the disk is right after each change of the command's."""
+    target = project / "a.txt"
+    target.write_text("v1\n")
+    buffers.open[str(target)] = "v1\n"
+    line = "for v in 2 3; do echo v$v > a.txt; while [ -e a.txt ] && [ ! -e go$v ]; do sleep 0.02; done; done; sleep 60"
+    *_, third, edited = await turn(
+        editor,
+        model,
+        project,
+        call("read_file", path="a.txt"),
+        call("terminal", command=line, background=True),
+        call("process", action="wait", id="p1", timeout=0.3),
+        call("read_file", path="a.txt"),
+        call("write_file", path="go2", content="x"),
+        call("process", action="wait", id="p1", timeout=0.3),
+        call("read_file", path="a.txt"),
+        call("patch", path="a.txt", old_text="v3", new_text="v4"),
+    )
+    assert "1 replacement" in edited
+    assert "v3" in third
+    assert target.read_text() == "v4\n"
+
+
 async def test_f2_an_edit_of_the_stale_text_is_refused(editor, model, project, buffers):
     target = project / "a.txt"
     target.write_text("v1\n")

@@ -111,6 +111,18 @@ async def test_c4_a_cancel_ends_the_cards_of_running_waiting_and_unfinished_call
     assert not (project / "x").exists()
 
 
+async def test_c4_a_cancel_while_the_model_writes_a_call_ends_its_card(editor, model, project):
+    model.say(Say(calls=[Call("write_file", {"path": "x", "content": "y" * 5_000})], token_delay=0.02))
+    session = await editor.new_session(project)
+    prompt = editor.begin_prompt(session, "go")
+    await editor.wait_update(lambda update: update["sessionUpdate"] == "tool_call")
+    editor.notify("session/cancel", {"sessionId": session})
+    assert (await prompt)["stopReason"] == "cancelled"
+    assert [ends(updates) for updates in cards(editor, session).values()] == [["failed"]]
+    assert await editor.prompt(session, "and now?") == "end_turn"
+    assert not (project / "x").exists()
+
+
 @pytest.mark.slow
 async def test_c4_a_stream_that_breaks_ends_the_cards_it_has_begun(editor, model, project):
     model.say(

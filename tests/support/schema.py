@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from jsonschema import Draft202012Validator
 
+from tests.support.cards import Cards
+
 FOLDER = Path(__file__).parent.parent / "schema" / "v1"
 Version = Literal["schema.json", "schema.unstable.json"]
 Kind = Literal["Request", "Response", "Notification"]
@@ -138,6 +140,7 @@ class Dialogue:
         self.asking: dict[Any, dict[str, Any]] = {}
         self._client: dict[str, Any] = {}
         self._turns: Counter[str] = Counter()
+        self._cards = Cards()
 
     def editor_says(self, message: Any) -> None:
         """Take note of a line of the editor. It is not checked: tests send what they like."""
@@ -171,9 +174,14 @@ class Dialogue:
         if request is None:
             lawful = message.get("id") is None and "error" in message
             return [] if lawful else [f"an answer to {message.get('id')!r}, which nobody asked or was answered"]
+        problems = check_line("answer", request["method"], message)
         if request["method"] == "session/prompt" and isinstance(request.get("params"), dict):
-            self._turns[str(request["params"].get("sessionId"))] -= 1
-        return check_line("answer", request["method"], message)
+            problems += self._turn_over(str(request["params"].get("sessionId")))
+        return problems
+
+    def _turn_over(self, session: str) -> list[str]:
+        self._turns[session] -= 1
+        return [] if self._turns[session] else self._cards.left_open(session)
 
     def _called(self, message: dict[str, Any]) -> list[str]:
         method, params = message["method"], message.get("params") or {}
@@ -182,9 +190,14 @@ class Dialogue:
             if _key(message["id"]) in self.asking:
                 problems.append(f"the id {message['id']!r} is used again while it is open")
             self.asking[_key(message["id"])] = message
-        if method == "session/update" and not self._timely(params):
-            problems.append(f"{params['update'].get('sessionUpdate')} outside a turn")
+        if method == "session/update":
+            problems += self._updated(params)
         return problems
+
+    def _updated(self, params: dict[str, Any]) -> list[str]:
+        update = params.get("update") or {}
+        problems = self._cards.told(str(params.get("sessionId")), update)
+        return problems if self._timely(params) else [*problems, f"{update.get('sessionUpdate')} outside a turn"]
 
     def _timely(self, params: dict[str, Any]) -> bool:
         if params.get("update", {}).get("sessionUpdate") not in _IN_A_TURN:

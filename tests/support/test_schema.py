@@ -80,6 +80,26 @@ def test_an_update_of_a_turn_that_is_over_is_found() -> None:
     assert not found.agent_says(CHUNK)
 
 
+def card(id_: str, status: str, kind: str = "tool_call_update") -> dict[str, Any]:
+    return update(kind, toolCallId=id_, status=status, title="Read")
+
+
+def test_a_card_that_is_changed_after_its_end_or_before_it_was_begun_is_found() -> None:
+    dialogue = Dialogue()
+    dialogue.editor_says(request(1, "session/prompt", sessionId="s", prompt=[]))
+    assert dialogue.agent_says(card("a", "in_progress")) == ["card a is changed and was never begun"]
+    assert dialogue.agent_says(card("b", "pending", "tool_call")) == []
+    assert dialogue.agent_says(card("b", "failed")) == []
+    assert dialogue.agent_says(card("b", "completed")) == ["card b is changed after its end"]
+
+
+def test_a_card_that_is_open_when_its_prompt_is_answered_is_found() -> None:
+    dialogue = Dialogue()
+    dialogue.editor_says(request(1, "session/prompt", sessionId="s", prompt=[]))
+    assert dialogue.agent_says(card("a", "pending", "tool_call")) == []
+    assert dialogue.agent_says(answer(1, stopReason="end_turn")) == ["card a is left pending"]
+
+
 def test_a_call_that_the_editor_does_not_offer_is_found() -> None:
     read = request(1, "fs/read_text_file", sessionId="s", path="/a")
     assert dialogue().agent_says(read)
