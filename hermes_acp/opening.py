@@ -24,14 +24,37 @@ from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.mcp.server import Surroundings
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import Message
-from hermes_acp.settings import Home
+from hermes_acp.settings import Home, Settings, config_in
 from hermes_acp.tools.approval import Approvals
-from hermes_acp.tools.safety.confining import sandbox_for
+from hermes_acp.tools.safety.confining import modes_of, sandbox_for
 from hermes_acp.tools.safety.paths import protect
 from hermes_acp.workspace import Workspace
 
 if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds in a session's folders: the settings, which the project's own file may have tightened, and the modes
+    that there are."""
+
+    config: Config
+    modes: tuple[Mode, ...]
+
+
+async def terms(settings: Settings, folders: tuple[Path, ...]) -> Terms:
+    """What holds for a session in these folders, the one that it works in first.
+
+    Raises:
+        ConfigError: the project's file is wrong, or the settings ask for what needs a sandbox, and there is none.
+    """
+    return await asyncio.to_thread(_terms, settings, folders)
+
+
+def _terms(settings: Settings, folders: tuple[Path, ...]) -> Terms:
+    config = config_in(settings, folders[0])
+    return Terms(config, modes_of(config, folders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +94,7 @@ class Opening:
         Raises:
             StoreError: the store cannot be used.
         """
-        workspace = around(await self._workspace(record, config))
+        workspace = around(await asyncio.to_thread(self._local, record, config))
         conversation = await self._conversation(record, workspace, Approvals(mode, config.approvals.rules))
         desk = Desk(conversation, self.store, self.home.config, agent, self.trust)
         conversation.toolbox = AgentTools(desk)
@@ -94,14 +117,14 @@ class Opening:
         build = partial(build_system_prompt, home=self.home.config, tell=tell, admits=self.trust.admits)
         return replace(agent, build_system=build)
 
-    async def _workspace(self, record: SessionRecord, config: Config) -> LocalWorkspace:
+    def _local(self, record: SessionRecord, config: Config) -> LocalWorkspace:
         """Files and commands of this machine, in the sandbox where the settings want it and it works.
 
         The person's own folders are out of reach from here on: a sandbox hides what it finds protected.
         """
         protect(self.home.config, self.home.state)
         cwd, roots = Path(record.cwd), tuple(map(Path, record.roots))
-        sandbox = await asyncio.to_thread(sandbox_for, config.sandbox, (cwd, *roots))
+        sandbox = sandbox_for(config.sandbox, (cwd, *roots))
         if isinstance(sandbox, str):
             return LocalWorkspace(cwd, roots, why_not=sandbox)
         return LocalWorkspace(cwd, roots, sandbox)

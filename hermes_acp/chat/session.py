@@ -92,7 +92,7 @@ class ChatSession:
             try:
                 conversation = await self.talk.open()
             except CredentialsMissing:
-                self.talk.setup = self.read()
+                self.talk.setup = await asyncio.to_thread(self.read)
                 raise
             if self._options is None:
                 self._options = self._restored(conversation)

@@ -15,11 +15,12 @@ from hermes_acp.commands.options import Options, restore_options
 from hermes_acp.config import Config
 from hermes_acp.errors import CredentialsMissing, HermesError
 from hermes_acp.events import Notice
+from hermes_acp.local.waiting import surely
+from hermes_acp.opening import Terms, terms
 from hermes_acp.settings import (
     Home,
     ModelEndpoint,
     Settings,
-    config_in,
     is_signed_out,
     resolve_model,
     sign_in,
@@ -27,7 +28,6 @@ from hermes_acp.settings import (
 )
 from hermes_acp.settings.keyring_key import PATIENCE, SOON, KeyringKey, not_answered
 from hermes_acp.settings.local_search import LocalSearch
-from hermes_acp.tools.safety.confining import modes_of, why_none
 
 if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent
@@ -52,6 +52,8 @@ class Account:
         self._local = LocalSearch()
         self._keyring = KeyringKey()
         self._warming: asyncio.Task[None] | None = None
+        self._logouts = 0
+        self._signing = asyncio.Lock()
 
     @property
     def notices(self) -> list[Notice]:
@@ -63,18 +65,21 @@ class Account:
         """Where the person's settings and the agent's state are."""
         return self._current().home
 
-    async def look(self) -> None:
-        """Look for a model server on this machine, if nothing is configured; one that is found is kept. Look for
-        the key in the keyring, if it is there; one that takes long is waited for by `ready`.
+    async def look(self, folders: tuple[Path, ...]) -> Terms:
+        """What holds in a session's folders, the one that it works in first, once there is a model to talk to.
+
+        A model server on this machine is looked for if nothing is configured; one that is found is kept. A key in the
+        keyring is asked for; one that takes long is waited for by `ready`.
 
         Raises:
             CredentialsMissing: there is no model to talk to.
             ConfigError: a setting is wrong, or the keyring gives no key.
         """
-        await asyncio.to_thread(why_none, self._current().config.sandbox)
-        if self._models is None and not is_signed_out(self._current().home):
+        signed_out = await self._load()
+        if self._models is None and not signed_out:
             await self._local.run(self._current())
         await self._unlock(SOON)
+        return await terms(self._current(), folders)
 
     async def ready(self) -> None:
         """Wait until the model can be asked: the person may have to unlock the keyring.
@@ -87,27 +92,18 @@ class Account:
         if self._present().endpoint.in_keyring:
             raise not_answered(self._present().endpoint.base_url)
 
-    def config(self, cwd: Path) -> Config:
-        """The settings for a session in a folder, whose own file may tighten them.
-
-        Raises:
-            ConfigError: a file is wrong.
-        """
-        return config_in(self._current(), cwd)
-
-    def options(self, stored: Mapping[str, str], folders: tuple[Path, ...]) -> Options:
+    def options(self, stored: Mapping[str, str], found: Terms) -> Options:
         """A session's options: what was stored as far as it still exists, else the configured values.
 
         Args:
             stored: what was stored with the session.
-            folders: the session's folders, the one that it works in first.
+            found: what holds in its folders.
 
         Raises:
             CredentialsMissing: there is no model to talk to.
             ConfigError: a setting is wrong.
         """
-        config = self.config(folders[0])
-        return restore_options(self._present(), stored, config.approvals.mode, modes_of(config, folders))
+        return restore_options(self._present(), stored, found.config.approvals.mode, found.modes)
 
     def models(self) -> tuple[tuple[str, ...], str, Callable[[str], Levels]]:
         """The models that may be chosen, the default first, the address where they are, and how much each can be told
@@ -149,24 +145,32 @@ class Account:
             models.warm(lambda: listed() if models is self._models else None)
 
     async def authenticate(self) -> None:
-        """Look again for a model, and end a logout if there is one.
+        """Look again for a model, and end a logout if there is one; one that comes meanwhile holds.
 
         Raises:
             CredentialsMissing: there is still none.
         """
+        logouts = self._logouts
         self._retire()
+        await self._load()
         settings = self._current()
         await self._local.run(settings)
         endpoint = self._endpoint(settings)
         if endpoint.in_keyring and await self._keyring.read(endpoint.base_url, PATIENCE) is None:
             raise not_answered(endpoint.base_url)
-        sign_in(settings.home)
+        async with self._signing:
+            if self._logouts == logouts:
+                await surely(asyncio.to_thread(sign_in, settings.home))
 
     async def logout(self) -> None:
         """Use no credentials until the next authenticate, also after a restart."""
-        home = self._current().home
-        self._retire()
-        sign_out(home)
+        self._logouts += 1
+        await self._load()
+        try:
+            async with self._signing:
+                await surely(asyncio.to_thread(sign_out, self._current().home))
+        finally:
+            self._retire()
 
     async def aclose(self) -> None:
         """Close every connection to a model."""
@@ -204,6 +208,19 @@ class Account:
 
     def _endpoint(self, settings: Settings) -> ModelEndpoint:
         return self._local.endpoint or resolve_model(settings)
+
+    async def _load(self) -> bool:
+        """Have the settings there, read in a thread if they are not; whether the person has logged out."""
+        known = self._settings
+        settings, signed_out = await asyncio.to_thread(self._state, known)
+        if self._settings is known:
+            self._settings = settings
+        return signed_out
+
+    def _state(self, known: Settings | None) -> tuple[Settings, bool]:
+        """The settings, and whether the person has logged out."""
+        settings = known or self._read()
+        return settings, is_signed_out(settings.home)
 
     def _current(self) -> Settings:
         if self._settings is None:

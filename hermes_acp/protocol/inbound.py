@@ -227,6 +227,11 @@ class Place:
     cwd: Path
     roots: tuple[Path, ...] = ()
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """All of them, the one that is worked in first."""
+        return self.cwd, *self.roots
+
 
 class _OpeningParams(Params):
     """What the ways into a session share: its folder, its further roots, its MCP servers."""

@@ -79,12 +79,12 @@ class Sessions:
             CredentialsMissing: there is no model to talk to.
             RpcError: a folder does not exist.
         """
-        _check_folders(place)
-        await self.account.look()
-        options = self.account.options({}, (place.cwd, *place.roots))
+        await asyncio.to_thread(_check_folders, place)
+        terms = await self.account.look(place.folders)
+        options = self.account.options({}, terms)
         roots = tuple(map(str, place.roots))
         record = SessionRecord(str(uuid.uuid4()), str(place.cwd), roots, options=options.values())
-        return await self._enter(await self.store.create(record), place, options)
+        return await self._enter(await self.store.create(record), place, terms.config, options)
 
     async def open(self, session_id: str, place: Place) -> Session:
         """An earlier session, brought back from the store unless it is open already.
@@ -108,9 +108,8 @@ class Sessions:
             CredentialsMissing: there is no model to talk to.
         """
         source = await self._stored(session_id, place)
-        _check_folders(place)
-        await self.account.look()
-        self.account.options(source.options, (place.cwd, *place.roots))
+        await asyncio.to_thread(_check_folders, place)
+        await self.account.look(place.folders)
         if session := self._open.get(source.id):
             await session.store_what_was_shown()
         record = await self.store.fork(source.id, str(uuid.uuid4()), tuple(map(str, place.roots)))
@@ -179,11 +178,10 @@ class Sessions:
             await closing.wait()
 
     async def _reopen(self, record: SessionRecord, place: Place) -> Session:
-        await self.account.look()
-        return await self._enter(record, place, self.account.options(record.options, (place.cwd, *place.roots)))
+        terms = await self.account.look(place.folders)
+        return await self._enter(record, place, terms.config, self.account.options(record.options, terms))
 
-    async def _enter(self, record: SessionRecord, place: Place, options: Options) -> Session:
-        config = self.account.config(place.cwd)
+    async def _enter(self, record: SessionRecord, place: Place, config: Config, options: Options) -> Session:
         manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
         host = EditorHost(record.id, self.peer, manner)
         opening = Opening(self.store, self.account.home, Trust(self.account.home.trust_file))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import replace
 
@@ -28,7 +29,7 @@ async def open_models(setup: Setup, config: Config) -> Models:
 
 async def _endpoint(setup: Setup) -> ModelEndpoint:
     settings = setup.settings
-    if not setup.has_key and is_signed_out(settings.home):
+    if not setup.has_key and await asyncio.to_thread(is_signed_out, settings.home):
         raise CredentialsMissing(
             "You are signed out: authenticate in your editor, run `hermes-acp-agent setup`, or give an api_key."
         )

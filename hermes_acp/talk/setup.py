@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hermes_acp.config import Config
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.settings import Settings, config_in
+from hermes_acp.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +24,3 @@ class Setup:
     save_trajectories: bool | None = None
     given: frozenset[str] = frozenset()
     has_key: bool = False
-
-    def config(self, cwd: Path) -> Config:
-        """The settings in a folder, whose own file may tighten them.
-
-        Raises:
-            ConfigError: that file is wrong.
-        """
-        return config_in(self.settings, cwd)

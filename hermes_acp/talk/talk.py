@@ -23,11 +23,11 @@ from hermes_acp.events import Event, Notice
 from hermes_acp.host import Host
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.mcp.servers import JOIN_SECONDS, Servers
-from hermes_acp.opening import Opening
+from hermes_acp.opening import Opening, Terms, terms
 from hermes_acp.plugins.loading import LOADING
 from hermes_acp.talk.models import open_models
 from hermes_acp.talk.setup import Setup
-from hermes_acp.tools.safety.confining import modes_of, too_wide
+from hermes_acp.tools.safety.confining import too_wide
 
 
 @dataclass(slots=True)
@@ -50,7 +50,7 @@ class Talk:
     patience: float = JOIN_SECONDS
     trust: Trust = field(default_factory=Trust)
     _store: Store | None = None
-    _config: Config | None = None
+    _terms: Terms | None = None
     _titled: bool = False
     _placed: bool = False
     _equipped: bool = False
@@ -69,12 +69,11 @@ class Talk:
         """
         if self.record is None:
             self.record = await self._find()
-        if self._config is None:
-            self._config = self.setup.config(Path(self.record.cwd))
-        if self.models is None:
-            self.models = await open_models(self.setup, self._config)
+        if self.models is None or self._terms is None:
+            self._terms = await terms(self.setup.settings, self._folders)
+            self.models = await open_models(self.setup, self._terms.config)
         if self.conversation is None:
-            self.conversation = await self._converse(self.record, self._config)
+            self.conversation = await self._converse(self.record, self._terms)
         if not self._equipped:
             await self._equip(self.conversation)
         return self.conversation
@@ -113,23 +112,26 @@ class Talk:
         the settings say; None: they are not kept."""
         if self.setup.save_trajectories is not None:
             return Path() if self.setup.save_trajectories else None
-        config = self._config or self.setup.settings.config
-        return self.setup.settings.home.state if config.trajectories.save else None
+        return self.setup.settings.home.state if self._config.trajectories.save else None
 
     @property
     def approval_timeout(self) -> float:
         """Seconds that an answer is waited for, 0 for ever."""
-        return (self._config or self.setup.settings.config).approvals.timeout
+        return self._config.approvals.timeout
 
     @property
     def modes(self) -> tuple[Mode, ...]:
-        """The modes that there are here."""
-        return modes_of(self._config or self.setup.settings.config, self._folders)
+        """The modes that there are in an open conversation."""
+        assert self._terms is not None
+        return self._terms.modes
+
+    @property
+    def _config(self) -> Config:
+        return self._terms.config if self._terms else self.setup.settings.config
 
     @property
     def _folders(self) -> tuple[Path, ...]:
-        if self.record is None:
-            return (self.setup.cwd or Path.cwd(),)
+        assert self.record is not None
         return (Path(self.record.cwd), *map(Path, self.record.roots))
 
     async def _equip(self, conversation: Conversation) -> None:
@@ -174,10 +176,10 @@ class Talk:
             raise ConfigError(f"cwd: the session {self.session_id} belongs to {record.cwd}")
         return record
 
-    async def _converse(self, record: SessionRecord, config: Config) -> Conversation:
+    async def _converse(self, record: SessionRecord, found: Terms) -> Conversation:
         self._titled = bool(record.title)
-        opened = await self._opening.session(record, config, self._mode(record, config), self.agent)
-        opened.conversation.thought_level = self._effort(config)
+        opened = await self._opening.session(record, found.config, self._mode(record, found), self.agent)
+        opened.conversation.thought_level = self._effort(found.config)
         opened.servers.patience = self.patience
         self.servers = opened.servers
         return opened.conversation
@@ -198,13 +200,13 @@ class Talk:
     def _opening(self) -> Opening:
         return Opening(self.store, self.setup.settings.home, self.trust)
 
-    def _mode(self, record: SessionRecord, config: Config) -> Mode:
+    def _mode(self, record: SessionRecord, found: Terms) -> Mode:
         """The mode that was given, else the session's own, else the configured one."""
-        stored = next((mode for mode in self.modes if mode == record.options.get("mode")), None)
+        stored = next((mode for mode in found.modes if mode == record.options.get("mode")), None)
         given = "approvals.mode" in self.setup.given
-        mode = config.approvals.mode if given or stored is None else stored
-        if mode in self.modes:
+        mode = found.config.approvals.mode if given or stored is None else stored
+        if mode in found.modes:
             return mode
         if given:
             raise ConfigError(f"approvals.mode: {mode} needs a sandbox, and there is none: {too_wide(self._folders)}")
-        return self.modes[0]
+        return found.modes[0]
