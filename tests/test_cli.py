@@ -79,6 +79,18 @@ def test_the_version_and_the_help(home):
     assert hermes(home, "setup", "--help").returncode == 0
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["setup", "doctor", "chat", "demo", "sessions", "sessions list", "sessions show", "sessions delete", "trust"],
+)
+def test_the_help_of_a_command_says_what_it_does(home, command):
+    done = hermes(home, *command.split(), "--help")
+    usage, _, rest = done.stdout.decode().partition("\n\n")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert usage.startswith(f"usage: python -m hermes_acp {command}")
+    assert rest.split("\n")[0][0].isupper()
+
+
 @pytest.mark.parametrize("command", ["chat", "doctor", "setup"])
 def test_what_concerns_editors_alone_is_no_option_of_a_command(home, command):
     assert "--announce" in hermes(home, "--help").stdout.decode()
@@ -93,7 +105,13 @@ def test_what_concerns_editors_alone_is_no_option_of_a_command(home, command):
         (["xyzzy"], "see python -m hermes_acp --help"),
         (["--modell", "x"], "--modell"),
         (["doctor", "--foo"], "--foo"),
-        (["doctor", "extra"], "extra"),
+        (["doctor", "extra"], "'extra' is one word too many"),
+        (["chat", "hello"], "'hello' is one word too many; `chat -q TEXT` asks a question"),
+        (["chat", "--modle", "x"], "--modle: unknown option (did you mean --mode or --model?)"),
+        (["setup", "--ofline"], "--ofline: unknown option (did you mean --offline?)"),
+        (["sessions", "lst"], "sessions: say one of list | show | export | delete"),
+        (["sessions", "list", "--al"], "sessions: --al: unknown option (did you mean --all?)"),
+        (["sessions", "export", "x", "--format", "yaml"], "'json', 'markdown'"),
         (["doctor", "--model"], "--model"),
         (["--model", "x", "demo"], "after its name"),
         (["doctor", "--editor", "notepad"], "'zed', 'nvim', 'vscode', 'emacs', 'jetbrains'"),

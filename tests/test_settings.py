@@ -158,7 +158,7 @@ def test_a_project_only_tightens_and_its_environment_file_is_not_read(home, tmp_
     assert config_in(settings, project).approvals.mode == "plan"
     assert config_in(settings, project).model == settings.config.model
     (project / ".hermes-acp.toml").write_text('[model]\nbase_url = "http://evil.example"\n', encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"hermes-acp.toml: model.base_url: a project's file may only"):
+    with pytest.raises(ConfigError, match=r"hermes-acp.toml:2: model.base_url: a project's file may only"):
         config_in(settings, project)
     assert resolve_model(settings).base_url == "https://api.openai.com/v1"
 

@@ -16,7 +16,11 @@ from hermes_acp.settings import load_settings, start_speaking
 from hermes_acp.talk.setup import Setup
 
 _NEWEST = ""
-_NO_TERMINAL = "chat needs a terminal; `hermes-acp-agent chat -q TEXT` answers one question without one"
+_STDIN = "-"
+_LONGEST = 1_000_000
+"""Characters of a question that are read from standard input."""
+
+_NO_TERMINAL = "chat needs a terminal; `chat -q TEXT` answers one question without one, `chat -q -` reads it"
 
 
 def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
@@ -24,6 +28,8 @@ def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
     interrupted."""
     given = _parse(overrides, arguments)
     question = given.pop("query", None)
+    if question == _STDIN:
+        question = _read_stdin()
     if question is not None and not question.strip():
         raise ConfigError("-q: it is empty")
     save = given.pop("save_trajectories", None)
@@ -42,6 +48,10 @@ def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
     return ask_once(AIAgent, question, {**asked, "session_id": session_id, "save_trajectories": save})
 
 
+def _read_stdin() -> str:
+    return sys.stdin.read(_LONGEST) if sys.stdin is not None else ""
+
+
 def _demand_terminal() -> None:
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         raise ConfigError(_NO_TERMINAL)
@@ -57,10 +67,17 @@ def _converse(given: Mapping[str, str], session_id: str | None, save: bool | Non
 
 
 def _parse(overrides: Mapping[str, str], arguments: Sequence[str]) -> dict[str, Any]:
-    parser = settings_parser("chat [OPTIONS]")
-    parser.add_argument("-q", "--query", metavar="TEXT", help="answer this and end")
+    parser = settings_parser(
+        "chat [-q TEXT] [--resume [ID]] [OPTIONS]",
+        "Talks with the agent in this terminal and this folder, or answers one question: the answer goes to standard "
+        "output, all else to standard error.",
+    )
+    parser.add_argument("-q", "--query", metavar="TEXT", help="answer this and end; - reads it from standard input")
     parser.add_argument("--save-trajectories", action="store_true", help="append each turn to a JSONL file here")
     parser.add_argument(
         "--resume", nargs="?", const=_NEWEST, metavar="ID", help="go on with a session; without ID the newest one here"
     )
-    return {**overrides, **vars(parser.parse_args(arguments))}
+    found, unknown = parser.parse_known_args(arguments)
+    if unknown and not unknown[0].startswith("-"):
+        raise ConfigError(f"{unknown[0]!r} is one word too many; `chat -q TEXT` asks a question")
+    return {**overrides, **vars(parser.parse_args(arguments) if unknown else found)}

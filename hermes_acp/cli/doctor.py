@@ -53,7 +53,11 @@ def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> dict[str, Any]:
-    parser = settings_parser("doctor [--offline] [--editor EDITOR] [OPTIONS]")
+    parser = settings_parser(
+        "doctor [--offline] [--editor EDITOR] [OPTIONS]",
+        "Shows what is found here, and what is wrong or missing, with what to do. The exit status is 1 when no prompt "
+        "could be answered.",
+    )
     parser.add_argument("--offline", action="store_true", help="do not ask the model's server")
     parser.add_argument("--editor", choices=SNIPPETS, help="show what to paste into this editor")
     return vars(parser.parse_args(arguments))

@@ -7,11 +7,11 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from pathlib import PurePath
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hermes_acp import __version__
 from hermes_acp.errors import ConfigError, HermesError
@@ -31,11 +31,24 @@ class Command:
     run: Callable[[Mapping[str, str], Sequence[str]], int]
 
 
-class _Parser(argparse.ArgumentParser):
-    """Refuses with an exception in place of leaving the program with several lines."""
+class Parser(argparse.ArgumentParser):
+    """Refuses with an exception in place of leaving the program with several lines, and says what may have been
+    meant."""
 
     def error(self, message: str) -> NoReturn:
         raise ConfigError(message)
+
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        found, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            self.error(_not_understood(unknown[0], self._every_option()))
+        return found
+
+    def _every_option(self) -> list[str]:
+        """Its options, and those of its actions."""
+        inner = [action.choices for action in self._actions if isinstance(action.choices, dict)]
+        parsers = [parser for choices in inner for parser in choices.values() if isinstance(parser, Parser)]
+        return [*self._option_string_actions, *(option for parser in parsers for option in parser._every_option())]
 
 
 def run(argv: Sequence[str]) -> int:
@@ -87,8 +100,8 @@ def _run(argv: Sequence[str]) -> int:
     return status
 
 
-def _parser() -> _Parser:
-    parser = _Parser(
+def _parser() -> Parser:
+    parser = Parser(
         prog="hermes-acp",
         usage=f"{typed_name()} --stdio [OPTIONS]\n       {typed_name()} COMMAND [OPTIONS]",
         description="A coding agent for editors. They start it with --stdio; the commands are for you.",
@@ -114,6 +127,14 @@ def _add_settings(parser: argparse.ArgumentParser, options: Sequence[Option]) ->
             parser.add_argument(option.flag, dest=option.key, metavar=option.flag.split("-")[-1].upper(), help=text)
 
 
+def _not_understood(word: str, options: Iterable[str]) -> str:
+    if not word.startswith("-"):
+        return f"{word!r} is one word too many"
+    flag = word.partition("=")[0]
+    near = get_close_matches(flag, [*dict.fromkeys(options)], n=2, cutoff=0.7)
+    return f"{flag}: unknown option" + (f" (did you mean {' or '.join(near)}?)" if near else "")
+
+
 def _commands_help() -> str:
     return "commands:\n" + "".join(f"  {name:<14}{command.summary}\n" for name, command in COMMANDS.items())
 
@@ -124,11 +145,15 @@ def _unknown(name: str) -> str:
     return f"there is no command {name!r} ({hint})"
 
 
-def settings_parser(usage: str = "COMMAND [OPTIONS]") -> argparse.ArgumentParser:
+def settings_parser(usage: str, description: str) -> argparse.ArgumentParser:
     """A parser of the arguments after a command that takes settings; it raises `ConfigError`. What concerns editors
     alone is none of them."""
-    parser = _Parser(
-        prog="hermes-acp", usage=f"{typed_name()} {usage}", argument_default=argparse.SUPPRESS, allow_abbrev=False
+    parser = Parser(
+        prog="hermes-acp",
+        usage=f"{typed_name()} {usage}",
+        description=description,
+        argument_default=argparse.SUPPRESS,
+        allow_abbrev=False,
     )
     _add_settings(parser, [option for option in OPTIONS if not option.key.startswith("acp.")])
     return parser

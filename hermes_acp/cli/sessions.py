@@ -8,11 +8,12 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.cli.exporting import Whole, as_json, as_markdown
+from hermes_acp.cli.main import Parser
 from hermes_acp.cli.showing import as_text, table
 from hermes_acp.errors import ConfigError, HermesError
 from hermes_acp.settings import load_settings
@@ -20,12 +21,15 @@ from hermes_acp.text import visible
 
 _LIMIT = 50
 _SHOWN_IDS = 5
+_ACTIONS = "list | show | export | delete"
 
 
-class _Parser(argparse.ArgumentParser):
-    """Refuses with an exception."""
+class _Parser(Parser):
+    """Names the command in what it refuses."""
 
     def error(self, message: str) -> NoReturn:
+        if message.startswith(f"argument {_ACTIONS}"):
+            message = f"say one of {_ACTIONS}"
         raise ConfigError(f"sessions: {message}")
 
 
@@ -47,25 +51,31 @@ def run(arguments: Sequence[str], called: str = "hermes-acp sessions") -> int:
 
 def _parser(called: str) -> argparse.ArgumentParser:
     parser = _Parser(prog=called, description="The stored sessions.", allow_abbrev=False)
-    actions = parser.add_subparsers(metavar="list | show | export | delete", required=True, parser_class=_Parser)
-    listing = actions.add_parser("list", help="the sessions of this folder, the last used first")
+    actions = parser.add_subparsers(metavar=_ACTIONS, required=True, parser_class=_Parser)
+    listing = _action(actions, "list", "the sessions of this folder, the last used first")
     where = listing.add_mutually_exclusive_group()
     where.add_argument("--cwd", metavar="DIR", default=".", help="those of another folder")
     where.add_argument("--all", action="store_true", help="those of every folder")
     listing.add_argument("--limit", metavar="N", type=_count, default=_LIMIT, help=f"at most so many ({_LIMIT})")
     listing.set_defaults(action=_list)
-    showing = actions.add_parser("show", help="what was said and done, and the files that were changed")
+    showing = _action(actions, "show", "what was said and done, and the files that were changed")
     showing.add_argument("id", metavar="ID", help="an id, or the beginning of one")
     showing.set_defaults(action=_show)
-    exporting = actions.add_parser("export", help="all of a session, as JSON or Markdown")
+    exporting = _action(actions, "export", "all of a session, as JSON or Markdown")
     exporting.add_argument("id", metavar="ID")
     exporting.add_argument("--format", choices=("json", "markdown"), default="json")
     exporting.add_argument("-o", "--output", metavar="FILE", help="where to; else standard output")
     exporting.set_defaults(action=_export)
-    deleting = actions.add_parser("delete", help="delete sessions for good")
+    deleting = _action(actions, "delete", "delete sessions for good")
     deleting.add_argument("ids", metavar="ID", nargs="+")
     deleting.add_argument("--yes", action="store_true", help="do not ask")
     deleting.set_defaults(action=_delete)
+    return parser
+
+
+def _action(actions: Any, name: str, what: str) -> argparse.ArgumentParser:
+    told = f"{what[0].upper()}{what[1:]}."
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=what, description=told, allow_abbrev=False)
     return parser
 
 

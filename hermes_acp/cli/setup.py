@@ -78,7 +78,10 @@ def run(overrides: Mapping[str, str], arguments: Sequence[str]) -> int:
 
 
 def _parse(arguments: Sequence[str]) -> dict[str, Any]:
-    parser = settings_parser("setup [--offline] [OPTIONS]")
+    parser = settings_parser(
+        "setup [--offline] [OPTIONS]",
+        "Asks which model to use, tries it if you like, and stores the answers; the key apart from the rest.",
+    )
     parser.add_argument("--offline", action="store_true", help="ask no server for its models, and try none")
     return vars(parser.parse_args(arguments))
 

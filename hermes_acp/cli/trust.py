@@ -20,6 +20,13 @@ from hermes_acp.settings import load_settings
 from hermes_acp.text import visible
 
 _USAGE = "trust [list | add PATH | remove PATH]: PATH is a file for agents, a skill, a .mcp.json, or a project's folder"
+_HELP = """What of projects may instruct the agent or be started, as you agreed to it.
+
+  list         what you agreed to, since when, what has changed, what has no effect
+  add PATH     agree to it as it is now: a file for agents, a skill, a .mcp.json,
+               or all of these that a project's folder brings
+  remove PATH  take it back, also for all below a folder; you are asked again
+"""
 _HANG = 9
 
 
@@ -30,7 +37,7 @@ def run(arguments: Sequence[str], called: str = "hermes-acp trust") -> int:
         ConfigError: the arguments are others, a setting is wrong, or the answer cannot be kept.
     """
     if {"-h", "--help"} & {*arguments}:
-        say(f"usage: {called.removesuffix('trust')}{_USAGE}")
+        sys.stdout.write(f"usage: {called} [list | add PATH | remove PATH]\n\n{_HELP}")
         return 0
     home = load_settings({}, os.environ).home
     trust = Trust(home.trust_file)

@@ -25,11 +25,19 @@ def read_toml(path: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise ConfigError(f"{path}: not valid TOML: {' '.join(str(error).split())}") from None
+        raise ConfigError(f"{path}: not valid TOML: {_in_words(error)}") from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not valid TOML: it must be UTF-8") from None
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror}") from None
+
+
+def _in_words(error: Exception) -> str:
+    """What is wrong, and what it most often comes from; what stands in the file is not repeated: it may be a key."""
+    reason = " ".join(str(error).split())
+    if reason.startswith("Invalid value"):
+        return f"{reason}; a text stands in quotation marks"
+    return f"{reason}; a key or table stands in it twice" if reason.startswith("Cannot ") else reason
 
 
 def read_small(path: Path) -> bytes:

@@ -17,6 +17,7 @@ from hermes_acp.settings.endpoint import Keys, ModelEndpoint, resolve, says_noth
 from hermes_acp.settings.files import read_toml
 from hermes_acp.settings.homes import Home, find_home
 from hermes_acp.settings.local_servers import LocalServer, places
+from hermes_acp.settings.located import located
 from hermes_acp.settings.providers import PROVIDERS
 from hermes_acp.settings.sources import LEVELS, checked, from_environment
 
@@ -70,7 +71,8 @@ def load_settings(
     data = read_toml(home.config_file) if home.config_file else {}
     source = str(home.config_file)
     variables = from_environment(environ)
-    values = read_values(data, source)
+    with located(home.config_file):
+        values = read_values(data, source)
     values = _over(values, checked(variables, lambda option: option.variable))
     values = _over(values, checked(overrides, lambda option: option.flag or option.key))
     values = _over(values, given or {})
@@ -102,7 +104,8 @@ def config_in(settings: Settings, cwd: Path) -> Config:
         ConfigError: the project's file is wrong: one line naming file, key and reason.
     """
     path = cwd / PROJECT_FILE
-    return tighten(settings.config, read_toml(path), str(path))
+    with located(path):
+        return tighten(settings.config, read_toml(path), str(path))
 
 
 def _over(values: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:

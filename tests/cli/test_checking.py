@@ -191,7 +191,7 @@ def test_a_projects_file_that_is_wrong_is_missing_and_a_right_one_is_summed_up(d
     found, answers = doctor()
     [(state, text)] = found["project"]
     assert (state, answers) == ("missing", False)
-    assert text.startswith(f"{file}: model.name: a project's file may only set")
+    assert text.startswith(f"{file}:2: model.name: a project's file may only set")
     file.write_text('[approvals]\nmode = "plan"\n', "utf-8")
     says = "mode plan, 500 calls a turn, rules of its own: 0"
     assert doctor()[0]["project"] == [("ok", f"{file}: {says}")]

@@ -196,3 +196,13 @@ def test_warnings_are_sentences_and_no_lines_of_a_log(run, project, arguments):
     [line] = err.splitlines()
     assert line.startswith("hermes-acp: warning: Not used, since nobody could be asked")
     assert "hermes-acp-agent trust add PATH" in line
+
+
+def test_the_question_may_come_from_standard_input(start, model):
+    process = start(*COMMAND, "-q", "-", stdin=subprocess.PIPE)
+    out, _ = process.communicate("Which file?\nAnd why?\n", timeout=30)
+    assert (process.returncode, out) == (0, "Done.\n")
+    assert model.requests[0].messages[-1]["content"] == "Which file?\nAnd why?\n"
+    process = start(*COMMAND, "-q", "-")
+    assert process.communicate(timeout=30)[1] == "hermes-acp: -q: it is empty\n"
+    assert process.returncode == 2
