@@ -10,9 +10,10 @@ from hermes_acp.messages import Image
 ToolKind = Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"]
 """ACP's words for what a tool does (schema v1, ToolKind)."""
 
-Effect = Literal["read", "edit", "execute", "stop", "note", "call", "query"]
+Effect = Literal["read", "edit", "execute", "stop", "note", "call", "query", "switch_mode"]
 """What a call does: nothing to the person's machine, change files, run a program, end one that it started, write into
-the agent's own memory, let another program do something, or ask another program, which says that it changes nothing."""
+the agent's own memory, let another program do something, ask another program, which says that it changes nothing, or
+end the plan mode."""
 
 SHOWN_CHARACTERS = 16_000
 """What a card shows of one text of a tool, live and when it is replayed; the model reads its own cut of it."""

@@ -10,6 +10,7 @@ from hermes_acp.agent.history import close_open_turn
 from hermes_acp.agent.providers.base import Reply, Usage
 from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.records import now
+from hermes_acp.config import Mode
 from hermes_acp.events import Event, ModelSwitched
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import AssistantMessage, Message, ToolMessage, UserMessage
@@ -38,7 +39,8 @@ class Conversation:
 
     Each method that changes the messages also hands the change to the journal, without an await between:
     there is no moment at which the two records could part. `flush` hands what is shown of a running turn to
-    the journal. `answering` is the model that answers in the place of the chosen one ("" when that one does).
+    the journal; `mode_entered` tells whoever holds the session's options of another mode. `answering` is the model that
+    answers in the place of the chosen one ("" when that one does).
     `toolbox` holds the session's own tools, beside those that every session of the agent has; `gauge` measures its
     context. `cost` is what its model calls cost in US dollars, None when the price of one was not known; `purse`
     is what the turn's cost, and `lent` the one of the turn that a subagent works for. `delegated` is what the turn's
@@ -57,6 +59,7 @@ class Conversation:
     answering: str = ""
     cost: float | None = 0.0
     flush: Callable[[], None] = lambda: None
+    mode_entered: Callable[[Mode], None] = lambda mode: None
     delegated: Usage = field(default_factory=Usage)
     purse: Purse = field(default_factory=Purse)
     lent: Purse | None = None
@@ -76,6 +79,11 @@ class Conversation:
         """Add what a model call cost; one of unknown price makes the sum unknown."""
         self.cost = None if cost is None or self.cost is None else self.cost + cost
         self.journal.update(cost=self.cost)
+
+    def enter_mode(self, mode: Mode) -> None:
+        """Be in another mode from here on, as the person has agreed to."""
+        self.approvals.mode = mode
+        self.mode_entered(mode)
 
     def begin(self, prompt: UserMessage) -> None:
         """Open a turn with what the person said."""

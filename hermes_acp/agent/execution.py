@@ -20,7 +20,7 @@ from hermes_acp.host import Answer, ApprovalRequest
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.confidential import blotted, discreet
 from hermes_acp.messages import ToolCall, ToolMessage
-from hermes_acp.tools.approval import PLAN_MODE, describe_always
+from hermes_acp.tools.approval import describe_always
 from hermes_acp.tools.base import Action, Tool, ToolContext
 
 CANCELLED = "Cancelled by the user."
@@ -210,8 +210,8 @@ class Step:
         )
 
     async def _perform(self, entry: _Resolved, action: Action) -> None:
-        if not self.talk.approvals.offers(action.effect):
-            await self._finish(entry.call, ToolResult(PLAN_MODE, is_error=True))
+        if withheld := self.talk.approvals.withheld(action.effect):
+            await self._finish(entry.call, ToolResult(withheld, is_error=True))
             return
         await self.host.stored()
         self.host.emit(ToolStarted(entry.call.id))

@@ -30,7 +30,7 @@ from hermes_acp.host import Answer, ApprovalRequest, Host, Question
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import Message, UserMessage
 
-WITHHELD = frozenset({"delegate_task", "clarify", "memory", "todo"})
+WITHHELD = frozenset({"delegate_task", "clarify", "leave_plan_mode", "memory", "todo"})
 """Tools of the session that its subagents have not, or have of their own."""
 
 SHOWN_WORDS = 2_000

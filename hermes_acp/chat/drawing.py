@@ -110,6 +110,8 @@ class Pen:
         if request.effect in ("call", "query"):
             written = json.dumps(dict(request.arguments), ensure_ascii=False, indent=2, default=str)
             parts.append(block(visible(written)))
+        elif request.effect == "switch_mode":
+            parts.append(block(visible(str(request.arguments.get("plan", "")))))
         elif request.command and not request.diffs:
             parts += [block(visible(request.command)), Text(f"  in {visible(request.cwd)}", "quiet")]
         parts.append(Padding(Text(visible(request.reason), "quiet"), (0, 0, 0, 2)))

@@ -15,6 +15,7 @@ from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options, restore_options
+from hermes_acp.config import Mode
 from hermes_acp.errors import CredentialsMissing
 from hermes_acp.events import Event, UserPrompted
 from hermes_acp.host import Host
@@ -140,8 +141,14 @@ class ChatSession:
         self._apply(options)
         return options
 
+    def _mode_entered(self, mode: Mode) -> None:
+        self.options.mode = mode
+        self.conversation.journal.update(options=self.options.values())
+        self.changed()
+
     def _apply(self, options: Options) -> None:
         self.talk.model = options.model
+        self.conversation.mode_entered = self._mode_entered
         self.conversation.approvals.mode = options.mode
         self.conversation.answering = options.answering
         self.conversation.thought_level = options.effort

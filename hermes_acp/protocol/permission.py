@@ -91,6 +91,8 @@ _OF_TRUST: Mapping[Decision, str] = {
 def _label(decision: Decision, request: ApprovalRequest) -> str:
     if request.tool == TRUST:
         return _OF_TRUST[decision]
+    if request.effect == "switch_mode":
+        return "Yes, carry it out" if decision == "allow_once" else "No, keep planning"
     match decision:
         case "allow_once":
             return "Allow once"
@@ -107,6 +109,8 @@ def _shown(request: ApprovalRequest) -> list[dict[str, Any]]:
     reason = outbound.text_content(visible(request.reason))
     if request.diffs:
         return [*diff_content(request.diffs), reason]
+    if request.effect == "switch_mode":
+        return [outbound.text_content(visible(str(request.arguments.get("plan", "")))), reason]
     if request.effect in ("call", "query"):
         return [*text_content(visible(_written(request.arguments))), reason]
     if request.command:

@@ -9,6 +9,7 @@ from typing import Any
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.thought_levels import Levels
 from hermes_acp.commands.options import Options
+from hermes_acp.config import Mode
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
@@ -28,6 +29,7 @@ class ShownOptions:
 
     def __post_init__(self) -> None:
         self.host.switched = self._switched
+        self.conversation.mode_entered = self._mode_entered
         self._apply()
 
     def state(self) -> dict[str, Any]:
@@ -74,6 +76,12 @@ class ShownOptions:
         """Show which model answers from here on."""
         self.options.switch(model)
         self._tell()
+
+    def _mode_entered(self, mode: Mode) -> None:
+        """Show a mode that the person has agreed to in the middle of a turn; its step stores it."""
+        self.options.mode = mode
+        self.conversation.journal.update(options=self.options.values())
+        self.announce()
 
     def _tell_changes(self) -> None:
         if self._known and self._told != config_options(self.options):

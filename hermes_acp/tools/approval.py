@@ -23,6 +23,7 @@ Subject = tuple[str, str, str]
 
 
 PLAN_MODE = "The session is in plan mode: nothing may be changed or run."
+NO_PLAN_MODE = "The session is not in plan mode, so there is none to leave: what is allowed can be done."
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +64,18 @@ class Approvals:
 
     def offers(self, effect: Effect) -> bool:
         """Whether tools of this effect are shown to the model in the present mode."""
-        return self.mode != "plan" or effect in ("read", "query")
+        return not self.withheld(effect)
+
+    def withheld(self, effect: Effect) -> str:
+        """Why nothing of this effect may be done in the present mode, "" when it may."""
+        if effect == "switch_mode":
+            return "" if self.mode == "plan" else NO_PLAN_MODE
+        return PLAN_MODE if self.mode == "plan" and effect not in ("read", "query") else ""
 
     def judge(self, tool: str, action: Action, roots: tuple[Path, ...]) -> Verdict:
         """Decide about one action of a tool; `roots` are the session's folders, its working folder first."""
-        if not self.offers(action.effect):
-            return Verdict("deny", PLAN_MODE)
+        if withheld := self.withheld(action.effect):
+            return Verdict("deny", withheld)
         if rule := forbidding(self.rules, "deny", tool, action, roots):
             return Verdict("deny", f"A rule forbids this: {rule.text}. Do not try it another way.")
         if _refusable(tool, action, roots[0]) & (self._refused | self._refused_this_turn):
@@ -122,6 +129,8 @@ class Approvals:
                 return "This calls a tool of an MCP server."
             case "query":
                 return "This asks an MCP server, whose tool is said to change nothing."
+            case "switch_mode":
+                return "This leaves plan mode, for mode ask: what the plan changes is asked about step by step."
             case "stop" | "note":
                 return ""
 
@@ -149,6 +158,8 @@ def describe_always(tool: str, action: Action) -> str:
             return f"{tool} on this path"
         case "call" | "query":
             return f"{tool} with any arguments"
+        case "switch_mode":
+            return ""
         case _:
             return "this file" if len(action.paths) == 1 else "these files"
 
@@ -161,7 +172,7 @@ def lasting_rules(request: ApprovalRequest) -> tuple[Rule, ...]:
             return (Rule("allow", command=request.command, cwd=request.cwd),)
         case "edit":
             return tuple(Rule("allow", path=literal(diff.path)) for diff in request.diffs)
-        case "read" | "stop" | "note":
+        case "read" | "stop" | "note" | "switch_mode":
             return ()
         case _:
             return (Rule("allow", tool=request.tool),)
@@ -184,6 +195,8 @@ def _refusable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
     the very tool."""
     if action.effect in ("call", "query"):
         return frozenset({("call", tool, "")})
+    if action.effect == "switch_mode":
+        return frozenset({(action.effect, "", "")})
     if action.effect == "execute":
         return frozenset({("execute", action.command, str(cwd))})
     return frozenset((action.effect, str(path), "") for path in action.paths)
@@ -191,7 +204,9 @@ def _refusable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
 
 def _grantable(tool: str, action: Action, cwd: Path) -> frozenset[Subject]:
     """What stays allowed: the same, but a read only by the tool that asked. Who let a folder be listed has
-    not let everything in it be read."""
+    not let everything in it be read; who agreed to one plan has not agreed to the next."""
+    if action.effect == "switch_mode":
+        return frozenset()
     if action.effect in ("call", "query"):
         return frozenset({(action.effect, tool, "")})
     if action.effect == "execute" and (action.access.network or action.access.outside):

@@ -63,6 +63,22 @@ async def test_a_rejection_takes_its_comment_to_the_model(chat, model, project):
     assert not (project / "a.txt").exists()
 
 
+async def test_a_plan_is_shown_and_agreeing_to_it_ends_plan_mode(chat, model, project):
+    model.say(Say(calls=[Call("leave_plan_mode", {"plan": "Write the file a.txt."})]), Say(calls=[EDIT]), "Done.")
+    async with chat(mode="plan") as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("Leave plan mode", "Write the file a.txt.", "[y]es [n]o [c]omment")
+        await asyncio.sleep(PAST_THE_GUARD)
+        typist.type("y")
+        await typist.sees("a.txt (new)", "[y]es")
+        await asyncio.sleep(PAST_THE_GUARD)
+        typist.type("y")
+        await typist.sees("Done.")
+        typist.type("/mode" + ENTER)
+        await typist.sees("The mode is ask.")
+    assert (project / "a.txt").read_text() == "new\n"
+
+
 async def test_always_writes_a_rule_and_asks_no_more(chat, model, home):
     line = "touch b.txt"
     model.say(Say(calls=[Call("terminal", {"command": line})]), "One.")

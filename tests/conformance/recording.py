@@ -53,6 +53,8 @@ async def _plainly(editor: Editor, model: ModelServer, project: Path) -> None:
     await _every_way_in(editor, project, session)
     await _failures(editor, model, session)
     await editor.request("session/set_mode", {"sessionId": session, "modeId": "plan"})
+    model.say(Say(calls=[Call("leave_plan_mode", {"plan": "Write a file."})]), "Done.")
+    await editor.prompt(session, "plan")
     await editor.request("session/set_config_option", {"sessionId": session, "configId": "mode", "value": "ask"})
     for method in ("session/close", "session/delete"):
         await editor.request(method, {"sessionId": session})

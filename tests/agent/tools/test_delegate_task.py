@@ -12,6 +12,7 @@ from hermes_acp.agent.model_table import Prices
 from hermes_acp.agent.providers.base import Reply, Usage
 from hermes_acp.agent.providers.priced import Priced
 from hermes_acp.agent.providers.scripted import Scripted
+from hermes_acp.agent.subagents import WITHHELD
 from hermes_acp.errors import ProviderError, ToolError, TurnCancelled
 from hermes_acp.events import (
     Notice,
@@ -79,7 +80,7 @@ async def test_a_subagent_sees_its_goal_and_context_and_answers_with_its_last_me
     assert asked.system == "You are a test."
     names = {tool["name"] for tool in asked.tools}
     assert {"read_file", "patch", "terminal", "todo", "session_search"} <= names
-    assert not names & {"delegate_task", "clarify", "memory"}
+    assert not names & WITHHELD - {"todo"}
     assert result_of(provider).text == "There are seven."
 
 
