@@ -24,11 +24,11 @@ async def small_text(path: Path, workspace: Workspace) -> str | None:
 
 
 def as_text(data: bytes) -> str | None:
-    """The bytes as UTF-8 text; None when they are none."""
+    """The bytes as UTF-8 text, without their byte order mark; None when they are none."""
     if b"\0" in data:
         return None
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
 

@@ -42,8 +42,8 @@ _INVISIBLE = re.compile(
 
 
 def first_title(prompt: str) -> str:
-    """The first words of a prompt, by which a session is called until it has a better title."""
-    return shorten(" ".join(prompt.split()), MAX_CHARACTERS)
+    """The first words of a prompt that can be seen, by which a session is called until it has a better title."""
+    return shorten(_INVISIBLE.sub("", " ".join(plain(clean(prompt)).split())).strip(), MAX_CHARACTERS)
 
 
 def title_question(messages: Sequence[Message]) -> str:

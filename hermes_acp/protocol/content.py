@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -26,6 +27,8 @@ from hermes_acp.workspace import Workspace
 
 EMBEDDED_CHARACTERS = 400_000
 URI_CHARACTERS = 300
+
+_PART = re.compile("[?#]")
 
 Tell = Callable[[Notice], None]
 
@@ -106,20 +109,27 @@ async def _bytes(blob: str) -> bytes:
 async def _link(block: ResourceLinkBlock, workspace: Workspace) -> str:
     if not block.uri.startswith(("/", "file://")):
         return f"[{block.name}]({block.uri})"
-    path = await asyncio.to_thread(_linked, block.uri, workspace)
+    path, part = await asyncio.to_thread(_linked, block.uri, workspace)
     if path is None:
         return f"The user refers to {block.name}: {block.uri}"
+    name = f"{block.name} ({part})" if part else block.name
     text = await small_text(path, workspace)
     if text is None:
-        return f"The user refers to {block.name}: {path}"
-    return tagged(str(path), text) if block.name == path.name else f"{block.name}:\n{tagged(str(path), text)}"
+        return f"The user refers to {name}: {path}"
+    return tagged(str(path), text) if name == path.name else f"{name}:\n{tagged(str(path), text)}"
 
 
-def _linked(uri: str, workspace: Workspace) -> Path | None:
-    """The path of a file URI (RFC 8089), percent-decoded once; of one that was never encoded as it is written."""
+def _linked(uri: str, workspace: Workspace) -> tuple[Path | None, str]:
+    """The path of a file URI (RFC 8089), percent-decoded once; of one that was never encoded as it is written.
+
+    Beside it the part of the file that is meant (such as `#L10:20`), where only the address before it is a file's.
+    """
     written = uri.removeprefix("file://").removeprefix("localhost")
+    address = _PART.split(uri, maxsplit=1)[0]
     try:
-        decoded, plain = workspace.resolve(uri), workspace.resolve(written)
-        return plain if not decoded.exists() and plain.exists() else decoded
+        decoded, plain, whole = map(workspace.resolve, (uri, written, address))
+        if decoded.exists() or not (plain.exists() or whole.exists()):
+            return decoded, ""
+        return (plain, "") if plain.exists() else (whole, uri.removeprefix(address))
     except (ToolError, OSError, ValueError):
-        return None
+        return None, ""

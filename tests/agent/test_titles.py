@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hermes_acp.agent.history import INTERRUPTED
 from hermes_acp.agent.providers.retry import Retrying
 from hermes_acp.agent.providers.scripted import Scripted
-from hermes_acp.agent.titles import MAX_CHARACTERS, as_title, ask_title, title_question
+from hermes_acp.agent.titles import MAX_CHARACTERS, as_title, ask_title, first_title, title_question
 from hermes_acp.errors import ProviderError
 from hermes_acp.messages import AssistantMessage, Text, UserMessage, user
 from hermes_acp.text import visible
@@ -49,6 +49,21 @@ def test_any_answer_becomes_a_title_that_can_be_shown(answer):
     assert visible(title) == title
     assert not title.startswith(('"', "'"))
     title.encode()
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("Fix\n the\tform", "Fix the form"),
+        ("\x1b]0;x\x07\x1b[31mRed\x1b[0m\u202e al\u200bert\x00", "Red alert"),
+        ("one\u2028two\x85three", "one two three"),
+        ("half \ud83d", "half \ufffd"),
+        ("\u200b \x1b[0m", ""),
+        ("word " * 50, ("word " * 50)[:59] + "…"),
+    ],
+)
+def test_the_first_words_of_a_prompt_can_be_shown(prompt, title):
+    assert first_title(prompt) == title
 
 
 @pytest.mark.parametrize("messages", [[], [user("a")], [user("a"), INTERRUPTED], [user("a"), AssistantMessage(" ")]])

@@ -51,6 +51,25 @@ async def test_p1_a_link_is_told_with_its_name_its_decoded_path_and_its_content_
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize("part", ["#L10:20", "#L3", "?symbol=main#L1:2"])
+async def test_p1_a_link_to_a_part_of_a_file_brings_the_file_and_says_which_part(one_editor, one_model, spaced, part):
+    session = await one_editor.new_session(spaced)
+    for uri in (f"file://{spaced}/a%20b.md".replace("My Proj (1)", "My%20Proj%20(1)"), f"file://{spaced}/c%23.md"):
+        await one_editor.request("session/prompt", prompt(session, "check", link(uri + part, "main")))
+        name = "a b.md" if "a%20b" in uri else "c#.md"
+        assert f"main ({part})" in said(one_model)
+        assert f"content of {name}" in said(one_model)
+        assert f'"{spaced}/{name}"' in said(one_model)
+
+
+async def test_p1_the_mark_at_the_beginning_of_a_linked_file_is_not_shown(one_editor, one_model, project):
+    (project / "marked.txt").write_bytes(b"\xef\xbb\xbfhello\n")
+    session = await one_editor.new_session(project)
+    await one_editor.request("session/prompt", prompt(session, "see", link(f"file://{project}/marked.txt")))
+    assert "hello" in said(one_model)
+    assert "\ufeff" not in said(one_model)
+
+
 async def test_p1_links_that_cannot_be_read_are_told_all_the_same(one_editor, one_model, project, tmp_path):
     (tmp_path / "outside.txt").write_text("outside\n")
     (project / "binary").write_bytes(b"\0\1\2")
