@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from difflib import get_close_matches
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from hermes_acp.lazy_dataclasses import dataclass
+from hermes_acp.text import or_nearest
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -86,8 +86,7 @@ def _server(name: str, table: Mapping[str, Any]) -> McpServer:
     checks = _SHARED | (_REMOTE if remote else _PROGRAM)
     for key in table:
         if key not in checks:
-            near = get_close_matches(key, checks, n=1)
-            raise ValueError(f"{name}.{key}: unknown key" + (f" (did you mean {near[0]}?)" if near else ""))
+            raise ValueError(f"{name}.{key}: unknown key{or_nearest(key, checks)}")
     found = {key: _checked(name, key, value, checks[key]) for key, value in table.items()}
     found.pop("enabled", None)
     if remote:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES = re.compile(
@@ -71,6 +72,19 @@ def head_and_tail(text: str, limit: int) -> str:
 def counted(number: int, one: str, several: str = "") -> str:
     """A number with its noun, such as "1 entry" or "3 entries"; `several` is the plural where an s does not make it."""
     return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def nearest(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
+    """The known word that is most like this one, "" when none is so like it (1.0: the same)."""
+    from difflib import get_close_matches  # Only mistakes need it, and a start has none.
+
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=likeness)), "")
+
+
+def or_nearest(word: str, known: Iterable[str]) -> str:
+    """What is added to the refusal of a word: the question whether a known one was meant, "" when none is like it."""
+    near = nearest(word, known)
+    return f" (did you mean {near}?)" if near else ""
 
 
 def fenced(text: str) -> str:

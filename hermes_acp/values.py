@@ -7,11 +7,10 @@ import re
 import shlex
 from collections.abc import Callable, Mapping
 from datetime import date
-from difflib import get_close_matches
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from hermes_acp.text import shorten
+from hermes_acp.text import or_nearest, shorten
 
 Checks = Mapping[str, Callable[[Any], Any]]
 """The checks of a table's values by key; each gives the value as it is used, or raises `ValueError`."""
@@ -88,8 +87,7 @@ def _check(key: str, checks: Checks) -> Callable[[Any], Any]:
 def _refuse(key: str, checks: Checks) -> Any:
     if is_secret(key):
         raise ValueError("keys are not kept in this file: name a variable in api_key_env")
-    near = get_close_matches(key, checks, n=1)
-    raise ValueError(f"unknown key (did you mean {near[0]}?)" if near else "unknown key")
+    raise ValueError(f"unknown key{or_nearest(key, checks)}")
 
 
 def _inside(place: str, check: Callable[[Any], Any], value: Any) -> Any:
@@ -174,8 +172,7 @@ def choice(value: Any, choices: tuple[str, ...]) -> str:
     """One of the choices."""
     found = text(value)
     if found not in choices:
-        near = get_close_matches(found, choices, n=1)
-        raise ValueError(f"must be {either(choices)}" + (f" (did you mean {near[0]}?)" if near else ""))
+        raise ValueError(f"must be {either(choices)}{or_nearest(found, choices)}")
     return found
 
 

@@ -5,7 +5,8 @@ import tomllib
 import pytest
 
 from hermes_acp.approval_rules import Rule, read_rules
-from hermes_acp.config import Config, parse_config, tighten
+from hermes_acp.config import Config
+from hermes_acp.config_keys import parse_config, tighten
 from hermes_acp.errors import ConfigError
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from hermes_acp.config import parse_config, tighten
+from hermes_acp.config_keys import parse_config, tighten
 from hermes_acp.errors import ConfigError
 from hermes_acp.mcp_servers import CALL_SECONDS, ProgramServer, RemoteServer
 

@@ -17,6 +17,7 @@ from hermes_acp import __version__
 from hermes_acp.errors import ConfigError, HermesError
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.settings.sources import OPTIONS, Option
+from hermes_acp.text import nearest
 
 USAGE_ERROR = 2
 
@@ -140,8 +141,8 @@ def _commands_help() -> str:
 
 
 def _unknown(name: str) -> str:
-    near = get_close_matches(name, COMMANDS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"see {typed_name()} --help"
+    near = nearest(name, COMMANDS)
+    hint = f"did you mean {near}?" if near else f"see {typed_name()} --help"
     return f"there is no command {name!r} ({hint})"
 
 

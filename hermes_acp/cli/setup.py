@@ -13,7 +13,8 @@ from hermes_acp.cli.choosing import ask_model, models_at, try_out
 from hermes_acp.cli.main import settings_parser, typed_name
 from hermes_acp.cli.snippets import SNIPPETS
 from hermes_acp.cli.terminal import agreed, ask, ask_secret, say
-from hermes_acp.config import API_MODES, ModelConfig, check_value, parse_config
+from hermes_acp.config import API_MODES, ModelConfig
+from hermes_acp.config_keys import check_value, parse_config
 from hermes_acp.errors import ConfigError, HermesError
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import confidential

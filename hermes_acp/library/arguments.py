@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
-from hermes_acp.config import CHECKS, check_value
+from hermes_acp.config_keys import CHECKS, check_value
 from hermes_acp.errors import ConfigError
 from hermes_acp.library.callbacks import Callbacks
 from hermes_acp.local import confidential
 from hermes_acp.settings import Settings, load_settings
 from hermes_acp.settings.endpoint import ANY_KEY
 from hermes_acp.talk.setup import Setup
+from hermes_acp.text import or_nearest
 
 
 class Arguments(TypedDict, total=False):
@@ -112,8 +112,7 @@ def _refuse_unknown(given: Mapping[str, Any]) -> None:
     known = {*SETTINGS, *_CALLBACKS, *_OWN}
     for name in given:
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            raise TypeError(f"AIAgent() has no argument {name!r}" + (f" (did you mean {near[0]}?)" if near else ""))
+            raise TypeError(f"AIAgent() has no argument {name!r}{or_nearest(name, known)}")
 
 
 def _of_type(given: Mapping[str, Any], name: str, kind: type, default: Any) -> Any:

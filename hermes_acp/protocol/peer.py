@@ -12,9 +12,10 @@ from pydantic import ValidationError
 from hermes_acp.protocol.errors import Disconnected, RemoteError, from_validation, invalid_request
 from hermes_acp.protocol.incoming import Incoming
 from hermes_acp.protocol.jsonrpc import Invalid, Notification, Request, Response, encode, parse, parse_head
+from hermes_acp.protocol.line_reader import LineReader, TooLong
+from hermes_acp.protocol.line_writer import FLOOD, LineWriter
 from hermes_acp.protocol.outgoing import Outgoing
 from hermes_acp.protocol.routes import Call, Listener, Route, Routes
-from hermes_acp.protocol.transport import FLOOD, LineReader, LineWriter, TooLong
 
 __all__ = ["App", "Call", "Disconnected", "Listener", "Peer", "RemoteError", "Route", "Routes"]
 

@@ -17,6 +17,8 @@ from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.boot import Booted
 from hermes_acp.protocol.capabilities import ClientCapabilities
+from hermes_acp.protocol.line_reader import LineReader
+from hermes_acp.protocol.line_writer import LineWriter
 from hermes_acp.protocol.methods import (
     authenticate,
     initialize,
@@ -36,7 +38,6 @@ from hermes_acp.protocol.methods import (
 from hermes_acp.protocol.peer import Peer
 from hermes_acp.protocol.routes import Routes
 from hermes_acp.protocol.sessions import Sessions
-from hermes_acp.protocol.transport import LineReader, LineWriter
 from hermes_acp.settings import Settings, from_arguments, load_settings, start_logging
 from hermes_acp.settings.homes import find_home
 

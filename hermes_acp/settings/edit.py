@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hermes_acp.approval_rules import Rule
-from hermes_acp.config import read_values
+from hermes_acp.config_keys import read_values
 from hermes_acp.errors import ConfigError
 from hermes_acp.local.small_files import write_like_before
 from hermes_acp.settings.files import read_small, read_toml

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from dataclasses import field, replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from hermes_acp.settings.credentials import origin, read_stored
 from hermes_acp.settings.key_command import key_of_command
 from hermes_acp.settings.keyrings import WHERE, begin_reading
 from hermes_acp.settings.providers import DEMO, PROVIDERS, KnownProvider, api_mode_of, provider_at
+from hermes_acp.text import nearest
 
 if TYPE_CHECKING:
     from hermes_acp.agent.providers.keychain import ReadKey
@@ -171,8 +171,8 @@ def _address_of(provider: str) -> str:
         return known.base_url
     if known:
         raise ConfigError(f"model.base_url: the provider {provider} needs one (--base-url URL, or `setup`)")
-    near = get_close_matches(provider, PROVIDERS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known are {', '.join(PROVIDERS)}"
+    near = nearest(provider, PROVIDERS)
+    hint = f"did you mean {near}?" if near else f"known are {', '.join(PROVIDERS)}"
     raise ConfigError(f"model.provider: there is no {provider!r} ({hint}); one of your own needs model.base_url")
 
 

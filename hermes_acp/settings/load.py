@@ -7,7 +7,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any
 
-from hermes_acp.config import Config, build_config, read_values, tighten
+from hermes_acp.config import Config
+from hermes_acp.config_keys import build_config, read_values, tighten
 from hermes_acp.errors import ConfigError
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import confidential

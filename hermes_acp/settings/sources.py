@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
-from hermes_acp.config import API_MODES, CHECKS, check_value
+from hermes_acp.config import API_MODES
+from hermes_acp.config_keys import CHECKS, check_value
 from hermes_acp.errors import ConfigError
 from hermes_acp.lazy_dataclasses import dataclass
+from hermes_acp.text import or_nearest
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -98,5 +99,4 @@ def _next(words: Any, flag: str) -> str:
 
 
 def _unknown(flag: str, known: Mapping[str, str]) -> str:
-    near = get_close_matches(flag, known, n=1)
-    return f"{flag}: unknown option" + (f" (did you mean {near[0]}?)" if near else "")
+    return f"{flag}: unknown option{or_nearest(flag, known)}"

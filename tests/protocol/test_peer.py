@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from hermes_acp.errors import SessionNotFound
 from hermes_acp.protocol.errors import RpcError, auth_required
 from hermes_acp.protocol.inbound import NewSessionParams, Params, SessionParams
+from hermes_acp.protocol.line_reader import MAX_LINE, LineReader
+from hermes_acp.protocol.line_writer import LineWriter
 from hermes_acp.protocol.peer import Call, Disconnected, Listener, Peer, RemoteError, Route, Routes
-from hermes_acp.protocol.transport import MAX_LINE, LineReader, LineWriter
 from tests.support.wire import SmallApp, Wire, notification, open_wire, request
 
 CANCEL = "$/cancel_request"

@@ -5,7 +5,7 @@ import tomllib
 import pytest
 
 from hermes_acp.approval_rules import Rule
-from hermes_acp.config import parse_config
+from hermes_acp.config_keys import parse_config
 from hermes_acp.errors import ConfigError
 from hermes_acp.settings.edit import add_rule, store_rules
 

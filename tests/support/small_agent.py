@@ -33,8 +33,9 @@ def serve(booted: Booted) -> int:
 async def _serve(booted: Booted) -> None:
     from hermes_acp.protocol.inbound import InitializeParams, Params
     from hermes_acp.protocol.initialize import answer
+    from hermes_acp.protocol.line_reader import LineReader
+    from hermes_acp.protocol.line_writer import LineWriter
     from hermes_acp.protocol.peer import Call, Peer, Route, Routes
-    from hermes_acp.protocol.transport import LineReader, LineWriter
 
     async def initialize(call: Call[Any], params: InitializeParams) -> dict[str, Any]:
         return answer(params.model_dump(by_alias=True))

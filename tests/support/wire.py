@@ -11,8 +11,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from hermes_acp.protocol.line_reader import LineReader
+from hermes_acp.protocol.line_writer import LineWriter
 from hermes_acp.protocol.peer import Listener, Peer, Route, Routes
-from hermes_acp.protocol.transport import LineReader, LineWriter
 
 PATIENCE = 10.0
 

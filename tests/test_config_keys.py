@@ -9,17 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.config import (
-    MODES,
-    STRICTNESS,
-    AcpConfig,
-    AgentConfig,
-    ApprovalsConfig,
-    Config,
-    ModelConfig,
-    parse_config,
-    tighten,
-)
+from hermes_acp.config import MODES, STRICTNESS, AcpConfig, AgentConfig, ApprovalsConfig, Config, ModelConfig
+from hermes_acp.config_keys import parse_config, tighten
 from hermes_acp.errors import ConfigError
 
 EVERYTHING = """
