@@ -69,6 +69,16 @@ def head_and_tail(text: str, limit: int) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half} characters left out …]\n{text[len(text) - half :]}"
 
 
+def local_time(moment: str) -> str:
+    """A moment that was noted in ISO 8601 as minutes in the time of this machine; anything else as it is."""
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(moment.replace("Z", "+00:00")).astimezone().strftime("%Y-%m-%d %H:%M")
+    except ValueError:
+        return visible(moment)
+
+
 def counted(number: int, one: str, several: str = "") -> str:
     """A number with its noun, such as "1 entry" or "3 entries"; `several` is the plural where an s does not make it."""
     return f"{number:,} {one if number == 1 else several or one + 's'}"

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from hermes_acp.cards import ToolResult
 from hermes_acp.chat.cells import cut_middle
-from hermes_acp.chat.drawing import Pen, block, printable
+from hermes_acp.chat.drawing import Hung, Pen, block, printable
 from hermes_acp.events import ToolPrepared
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import counted, shorten_words, visible
@@ -22,6 +22,9 @@ _LINES, _LINES_OF_FAILURE = 3, 8
 """Lines of a command's output that stay under its line."""
 
 _LEAST_TITLE = 30
+
+_CUT = " characters left out …]"
+"""Stands in an output of which there is only the beginning and the end; how many lines it had is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +88,8 @@ def outcome(pen: Pen, call: EndedCall) -> str:
 
 def whole(pen: Pen, call: EndedCall, root: str) -> str:
     """All that there is to see of a call: nothing in it is cut."""
-    mark, style = _mark(call)
-    parts: list[RenderableType] = [Text.assemble((f"{mark} ", style), call.title)]
+    mark, _ = _mark(call)
+    parts: list[RenderableType] = [Hung(f"{mark} ", call.title, "bold")]
     if remarks := call.remarks():
         parts.append(_indented(" · ".join(remarks)))
     if given := _given(call):
@@ -117,7 +120,8 @@ def _last_lines(pen: Pen, call: EndedCall) -> str:
     more = len(lines) - most
     if more <= 1:
         return pen.output(call.output, len(lines))
-    return pen.draw(Text(f"  │ … {counted(more, 'line')} before (/show)", "quiet")) + pen.output(call.output, most)
+    many = "more" if _CUT in call.output else counted(more, "line")
+    return pen.draw(Text(f"  │ … {many} before (/show)", "quiet")) + pen.output(call.output, most)
 
 
 def _given(call: EndedCall) -> str:

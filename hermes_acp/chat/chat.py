@@ -26,6 +26,7 @@ from hermes_acp.events import UsageChanged
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.confidential import blotted
 from hermes_acp.messages import user
+from hermes_acp.text import local_time
 
 _GOODBYES = ("exit", "quit")
 """What people type who want to leave a program; alone in a line it is nothing else."""
@@ -288,5 +289,4 @@ class Chat:
 
 
 def _row(record: SessionRecord) -> str:
-    when = record.updated_at[:16].replace("T", " ")
-    return f"{when}  {printable(record.title) or record.id}"
+    return f"{local_time(record.updated_at)}  {printable(record.title) or record.id}"

@@ -8,7 +8,8 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.text import Text
 from rich.theme import Theme
@@ -48,6 +49,9 @@ _THEME = Theme(
 _SEVERITY: dict[Severity, str] = {"info": "quiet", "warning": "asking", "error": "bad"}
 _PLAN = {"completed": ("✓", "good"), "in_progress": ("▸", "bold"), "pending": ("○", ""), "cancelled": ("✗", "quiet")}
 _CONTEXT = 3
+_SAID = 30
+"""Lines of what the person said that are shown again: they know the rest."""
+
 _NO_END = "(no newline at the end)"
 
 
@@ -73,8 +77,11 @@ class Pen:
         return "".join(f"{line}\n" for line in lines[shown[0] : shown[-1] + 1]) if shown else ""
 
     def said(self, text: str) -> str:
-        """What the person said."""
-        return self.draw(_hung("› ", printable(text), "prompt"))
+        """What the person said; of a long paste the beginning."""
+        lines = printable(text).split("\n")
+        more = len(lines) - _SAID
+        shown = lines if more <= 1 else [*lines[:_SAID], f"… {more} more lines"]
+        return self.draw(Hung("› ", "\n".join(shown), "prompt"))
 
     def quiet(self, text: str) -> str:
         """A remark."""
@@ -87,7 +94,7 @@ class Pen:
     def notice(self, severity: Severity, title: str, text: str = "") -> str:
         """Something that the person should know."""
         words = f"{printable(title)}: {printable(text)}" if text else printable(title)
-        return self.draw(_hung("! ", words, _SEVERITY[severity]))
+        return self.draw(Hung("! ", words, _SEVERITY[severity]))
 
     def plan(self, entries: Iterable[PlanEntry]) -> str:
         """The list of tasks."""
@@ -104,9 +111,7 @@ class Pen:
 
     def request(self, request: ApprovalRequest, root: str) -> str:
         """Exactly what permission is asked for, with nothing hidden."""
-        parts: list[RenderableType] = [
-            Text(f"? {visible(request.title)}" if not request.command else "? Run", "asking")
-        ]
+        parts: list[RenderableType] = [Hung("? ", "Run" if request.command else visible(request.title), "asking")]
         if request.effect in ("call", "query"):
             written = json.dumps(dict(request.arguments), ensure_ascii=False, indent=2, default=str)
             parts.append(block(visible(written)))
@@ -123,8 +128,8 @@ class Pen:
 
     def question(self, text: str, choices: Sequence[str]) -> str:
         """A question with numbered choices."""
-        numbered = [_hung(f"  {number} ", visible(choice), "") for number, choice in enumerate(choices, 1)]
-        return self.draw(_hung("? ", visible(text), "asking"), *numbered)
+        numbered = [Hung(f"  {number} ", visible(choice), "") for number, choice in enumerate(choices, 1)]
+        return self.draw(Hung("? ", visible(text), "asking"), *numbered)
 
     def draw(self, *parts: RenderableType) -> str:
         """Text and other parts as they are written, each on lines of its own."""
@@ -146,9 +151,20 @@ class Pen:
         return clean(_TRAILING.sub(r"\1", file.getvalue()))
 
 
-def _hung(mark: str, text: str, style: str) -> RenderableType:
-    lines = text.rstrip("\n").split("\n")
-    return Text("\n".join([mark + lines[0], *(" " * len(mark) + line for line in lines[1:])]), style)
+@dataclass(frozen=True, slots=True)
+class Hung:
+    """Text after a mark, that goes on below its own beginning."""
+
+    mark: str
+    text: str
+    style: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        room = max(options.max_width - cell_len(self.mark), 1)
+        begins = self.mark
+        for line in Text(self.text.rstrip("\n"), self.style).wrap(console, room, overflow="fold", tab_size=4):
+            yield Text(begins, self.style) + line
+            begins = " " * cell_len(self.mark)
 
 
 def block(text: str) -> RenderableType:

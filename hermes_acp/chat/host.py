@@ -184,10 +184,7 @@ class TerminalHost:
         keys = {"y": "once", "n": "no", "c": _COMMENT}
         keys |= ({"s": "session"} if request.always else {}) | ({"a": "always"} if lasting else {})
         longer = f"{'[s]ession ' if request.always else ''}{'[a]lways ' if lasting else ''}"
-        prompt = f"[y]es {longer}[n]o [c]omment "
-        if len(prompt) > self.screen.pen.width:
-            prompt = f"{'/'.join(sorted(keys))} "
-        key = await self.screen.ask_key(prompt, keys)
+        key = await self.screen.ask_key(f"[y]es {longer}[n]o [c]omment ", keys)
         if key == "always":
             await self._keep_for_good(lasting)
         comment = await self.screen.ask_line("why not › ") if key == _COMMENT else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import textwrap
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field
@@ -28,6 +29,7 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.menus import CompletionsMenu
+from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
@@ -39,6 +41,7 @@ from hermes_acp.text import clean
 _MENU_ROWS = 6
 _INPUT_ROWS = 10
 _MARK = "› "
+_TAB = 4
 
 _STYLE = Style.from_dict(
     {
@@ -186,13 +189,13 @@ class Screen:
     def _layout(self) -> Layout:
         moving = Window(FormattedTextControl(self._live), wrap_lines=False, dont_extend_height=True)
         line = Window(
-            BufferControl(self._buffer),
+            BufferControl(self._buffer, input_processors=[TabsProcessor(tabstop=_TAB, char1=" ", char2=" ")]),
             wrap_lines=True,
             height=Dimension(min=1, max=_INPUT_ROWS),
             dont_extend_height=True,
             get_line_prefix=self._prefix,
         )
-        keys = Window(FormattedTextControl(self._key_prompt, show_cursor=True), height=1, dont_extend_height=True)
+        keys = Window(FormattedTextControl(self._key_prompt, show_cursor=True), dont_extend_height=True)
         bar = Window(FormattedTextControl(self._bar), height=1, style="class:bar", dont_extend_height=True)
         rows = HSplit(
             [
@@ -215,7 +218,9 @@ class Screen:
         return ANSI(self._shown.live(self.pen, max(rows - _INPUT_ROWS - 2, 3)))
 
     def _key_prompt(self) -> AnyFormattedText:
-        return [("bold", self._asked.prompt if self._asked else ""), ("[SetCursorPosition]", "")]
+        words = self._asked.prompt.split() if self._asked else []
+        lines = textwrap.wrap(" ".join(words), max(self.pen.width - 1, 10), break_on_hyphens=False)
+        return [("bold", "\n".join(lines) + " "), ("[SetCursorPosition]", "")]
 
     def _bar(self) -> AnyFormattedText:
         return self._shown.bar()

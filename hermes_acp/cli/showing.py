@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from difflib import unified_diff
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,7 @@ from hermes_acp.cards import Diff, ToolResult
 from hermes_acp.cli.exporting import Whole
 from hermes_acp.cli.transcript import Form, written
 from hermes_acp.events import PlanEntry
-from hermes_acp.text import clean, head_and_tail, plain, shorten, visible
+from hermes_acp.text import clean, head_and_tail, local_time, plain, shorten, visible
 
 _TITLE, _FOLDER, _RESULT = 40, 40, 2_000
 _HEAD = ("ID", "TITLE", "FOLDER", "LAST USED", "TURNS", "COST")
@@ -35,14 +34,6 @@ def as_text(whole: Whole) -> str:
     return plain("\n\n".join(part for part in parts if part)) + "\n"
 
 
-def when(moment: str) -> str:
-    """A stored moment in the time of this machine."""
-    try:
-        return datetime.fromisoformat(moment.replace("Z", "+00:00")).astimezone().strftime("%Y-%m-%d %H:%M")
-    except ValueError:
-        return visible(moment)
-
-
 def cost_of(record: SessionRecord) -> str:
     """What a session has cost, "-" where that is not known, or nothing."""
     return f"${record.cost:.4f}" if record.cost else "-"
@@ -52,7 +43,7 @@ def _row(record: SessionRecord, prompts: int) -> tuple[str, ...]:
     title = shorten(_line(record.title) or "-", _TITLE)
     folder = _line(_homely(record.cwd))
     short = folder if len(folder) <= _FOLDER else f"…{folder[1 - _FOLDER :]}"
-    return record.id, title, short, when(record.updated_at), str(prompts), cost_of(record)
+    return record.id, title, short, local_time(record.updated_at), str(prompts), cost_of(record)
 
 
 def _homely(folder: str) -> str:
@@ -69,8 +60,8 @@ def _heading(record: SessionRecord) -> str:
         _line(record.title) or "(no title)",
         f"Session   {record.id}",
         f"Folder    {_line(record.cwd)}",
-        f"Begun     {when(record.created_at)}",
-        f"Last used {when(record.updated_at)}",
+        f"Begun     {local_time(record.created_at)}",
+        f"Last used {local_time(record.updated_at)}",
         f"Cost      {cost_of(record)}",
     ]
     return "\n".join(facts)

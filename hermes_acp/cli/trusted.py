@@ -13,7 +13,7 @@ from hermes_acp.agent.skills import PROJECT_SKILLS, SKILL_FILE, Skill, find_proj
 from hermes_acp.agent.trust import digest_at
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.mcp.project import PROJECT_SERVERS, read_project
-from hermes_acp.text import counted, visible
+from hermes_acp.text import counted, local_time, visible
 
 BRINGS = "AGENTS.md, CLAUDE.md or .hermes.md, skills in .hermes/skills, and .mcp.json"
 """What a project can bring."""
@@ -46,7 +46,7 @@ def describe(trusted: Trusted, home: Path | None) -> Iterator[str]:
         trusted: what was agreed to.
         home: the person's own folder, whose skills go before those of projects.
     """
-    when = f", since {_moment(trusted.since)}" if trusted.since else ""
+    when = f", since {local_time(trusted.since)}" if trusted.since else ""
     yield f"{_kind(trusted.path)}{when}"
     if trusted.path.name == PROJECT_SERVERS:
         yield from map(visible, read_project(trusted.path.parent).words)
@@ -123,10 +123,3 @@ def _written(file: Path) -> float:
 def _some(names: list[str]) -> str:
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return visible(", ".join(names[:_NAMED])) + more
-
-
-def _moment(moment: str) -> str:
-    try:
-        return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
-    except ValueError:
-        return visible(moment)

@@ -89,3 +89,8 @@ def test_of_a_cut_line_both_ends_are_there(text, columns):
     assert text.startswith(begun)
     assert text.endswith(end)
     assert cell_len(end) >= cell_len(begun)
+
+
+def test_lines_are_not_counted_where_the_middle_of_an_output_is_missing():
+    cut = "1\n[… 90000 characters left out …]\n" + "\n".join(map(str, range(20)))
+    assert outcome(PEN, command("seq", cut)).splitlines()[1] == "  │ … more before (/show)"

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import sqlite3
+import time
 from contextlib import closing
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -427,3 +429,41 @@ async def test_a_call_can_be_seen_whole_by_a_key_and_by_its_number(chat, model):
         await typist.sees("✓ List")
         typist.type("/show 3" + ENTER)
         await typist.sees("There are 2 calls to show; 1 is the last.")
+
+
+async def test_a_question_shows_all_of_its_keys_in_a_narrow_terminal(chat, model, project):
+    (project / "AGENTS.md").write_text("Use tabs.\n")
+    async with chat(columns=30) as typist:
+        typist.type("Go." + ENTER)
+        await typist.sees("[y]es, in this session", "[a]lways [n]ot now ne[v]er")
+        await asyncio.sleep(PAST_THE_GUARD)
+        typist.type("v")
+        await typist.sees("Done.")
+
+
+async def test_a_tab_in_a_paste_is_shown_as_blanks_and_sent_as_a_tab(chat, model):
+    async with chat() as typist:
+        typist.type("\x1b[200~if x:\r\n\ty = 1\x1b[201~")
+        await typist.sees("    y = 1")
+        assert "^I" not in typist.shown
+        typist.type(ENTER)
+        await typist.sees("Done.")
+    assert model.requests[0].messages[-1]["content"] == "if x:\n\ty = 1"
+
+
+async def test_earlier_sessions_are_listed_in_the_time_of_this_machine(chat, model, monkeypatch):
+    monkeypatch.setenv("TZ", "Etc/GMT-5")
+    time.tzset()
+    try:
+        async with chat() as typist:
+            typist.type("Remember." + ENTER)
+            await typist.sees("Done.")
+            typist.type("/resume" + ENTER)
+            await typist.sees("Which session?", "Remember.")
+            now = datetime.now(timezone(timedelta(hours=5)))
+            moments = {(now - timedelta(minutes=ago)).strftime("%Y-%m-%d %H:%M") for ago in range(3)}
+            assert any(moment in typist.shown for moment in moments)
+            typist.type(CTRL_C)
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -107,3 +107,15 @@ def test_no_line_is_wider_than_the_terminal(width):
         pen.question(long, [long]),
     ):
         assert max(map(len, drawn.splitlines())) <= width
+
+
+def test_what_was_said_hangs_below_its_beginning_whatever_its_characters_take():
+    pen = Pen(20, colour=False)
+    assert pen.said("one two three four five") == "› one two three four\n  five\n"
+    assert pen.said("一二三四五六七八九十一二") == "› 一二三四五六七八九\n  十一二\n"
+    assert pen.said("a\n\n  b\n") == "› a\n\n    b\n"
+
+
+def test_of_a_long_paste_the_beginning_is_shown_again():
+    drawn = PLAIN.said("\n".join(map(str, range(100)))).splitlines()
+    assert (drawn[0], drawn[29], drawn[30], len(drawn)) == ("› 0", "  29", "  … 70 more lines", 31)
