@@ -112,8 +112,16 @@ class Sessions:
         await self.account.look(place.folders)
         if session := self._open.get(source.id):
             await session.store_what_was_shown()
-        record = await self.store.fork(source.id, str(uuid.uuid4()), tuple(map(str, place.roots)))
-        return await self._reopen(record, place)
+        return await self._copied(source.id, str(uuid.uuid4()), place)
+
+    async def _copied(self, source_id: str, new_id: str, place: Place) -> Session:
+        """The copy, opened; none is left where that fails or is cancelled, since the editor is not told of it."""
+        try:
+            record = await self.store.fork(source_id, new_id, tuple(map(str, place.roots)))
+            return await self._reopen(record, place)
+        except BaseException:
+            await surely(self.store.delete(new_id))
+            raise
 
     async def replay(self, session: Session) -> None:
         """Show the editor everything that was shown in the session, in order; of very long cards both ends."""

@@ -246,3 +246,19 @@ async def test_after_a_logout_no_copy_is_made(editor, project):
         await fork(editor, session, project)
     assert error.value.code == -32000
     assert len((await editor.request("session/list"))["sessions"]) == 1
+
+
+async def test_a_copy_that_is_taken_back_is_not_there(editor, model, project):
+    """Whenever the cancel comes: what the list has are the copies that were told of."""
+    session = await editor.new_session(project)
+    await editor.prompt(session, "hi")
+    told = {session}
+    for number in range(20):
+        copying = editor.begin("session/fork", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        asked = editor.last_id
+        await asyncio.sleep(number / 2_000)
+        editor.notify("$/cancel_request", {"requestId": asked})
+        await asyncio.wait([copying])
+        told |= {copying.result()["sessionId"]} if copying.exception() is None else set()
+    listed = {row["sessionId"] for row in (await editor.request("session/list"))["sessions"]}
+    assert listed == told
