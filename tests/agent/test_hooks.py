@@ -12,9 +12,7 @@ from hermes_acp.events import ToolFinished, ToolStarted
 from hermes_acp.hooks import HookedCall
 from hermes_acp.messages import AssistantMessage, ToolMessage, user
 from hermes_acp.testing import RecordingHost
-from tests.agent.test_loop import agent, call, calls, kept, store, talk
-
-__all__ = ["store", "talk"]
+from tests.support.turns import agent, call, calls, kept
 
 
 class Recorder:

@@ -4,11 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.e2e.test_fallback import PRIMARY_KEY, RESERVE, asked, configure, models_told, reserve, start
 from tests.fakes.model_server import Say, Status, fail
 from tests.support.editor import AgentError
-
-__all__ = ["configure", "reserve"]
+from tests.support.reserves import PRIMARY_KEY, RESERVE, asked, models_told, start
 
 pytestmark = pytest.mark.slow
 

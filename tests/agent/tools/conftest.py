@@ -6,17 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.agent.recording import RecordedHost
-from hermes_acp.agent.store.records import SessionRecord
-from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools import AgentTools
 from hermes_acp.agent.tools.desk import Desk
-from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.testing import RecordingHost
-from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.base import ToolContext
 from hermes_acp.tools.registry import discover
 
@@ -47,21 +42,6 @@ class Scene:
         result = await (await tool.prepare(tool.params.model_validate(arguments), context)).run()
         await self.talk.journal.commit()
         return result
-
-
-@pytest.fixture
-async def store():
-    store = await Store.open(None)
-    yield store
-    await store.aclose()
-
-
-@pytest.fixture
-async def talk(store, tmp_path):
-    await store.create(SessionRecord(id="s", cwd=str(tmp_path)))
-    workspace = LocalWorkspace(tmp_path, ())
-    yield Conversation("s", workspace, await store.journal("s"), Approvals())
-    await workspace.aclose()
 
 
 @pytest.fixture
