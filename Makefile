@@ -1,17 +1,19 @@
 # Everything runs in .venv, which is made from pyproject.toml and constraints.txt when it is missing.
 # Programs of the .venv are started with "python -m": their scripts break in a path with spaces.
 PYTHON_OF_VENV = .venv/bin/python
+# Compiled modules are kept though the shell may forbid it: else every agent that a test starts compiles itself anew.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(PYTHON_OF_VENV) -m pytest
 INSTALL = PIP_USER=0 $(PYTHON_OF_VENV) -m pip install -q --disable-pip-version-check --use-pep517 -c constraints.txt
 
 .PHONY: check test demo bench soak fuzz lint constraints clean vscode vscode-browser code-server vscode-journey vscode-package
 
-# Lint, types, layers and the fast tests.
+# Lint, types, layers and the fast tests, with a few examples of each property.
 check: lint
-	$(PYTHON_OF_VENV) -m pytest -m "not slow" -n 2
+	$(PYTEST) -m "not slow" -n 2 -p no:pytest-lsp
 
-# Everything.
+# Everything: the slow tests, and all examples of each property.
 test: check tests/clients/node_modules/.installed
-	$(PYTHON_OF_VENV) -m pytest -m slow -n 2
+	$(PYTEST) -m "slow or hypothesis" -n 2
 
 # Watch the agent repair a small project, without any model.
 demo: .venv/runtime
@@ -26,13 +28,13 @@ ROUNDS = 100
 soak: tests/clients/node_modules/.installed
 	@mkdir -p build
 	@for round in $$(seq $(ROUNDS)); do \
-	  $(PYTHON_OF_VENV) -m pytest -m slow tests/clients >build/soak.log 2>&1 || { cat build/soak.log; exit 1; }; \
+	  $(PYTEST) -m slow tests/clients >build/soak.log 2>&1 || { cat build/soak.log; exit 1; }; \
 	  echo "round $$round of $(ROUNDS): $$(tail -n 1 build/soak.log)"; done
 
 # The fuzz tests at length: so many examples of each property.
 EXAMPLES = 2000
 fuzz: .venv/development
-	HERMES_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTHON_OF_VENV) -m pytest -m slow tests/fuzz tests/tools/safety --timeout 0 -x
+	HERMES_FUZZ_EXAMPLES=$(EXAMPLES) $(PYTEST) -m slow tests/fuzz tests/tools/safety --timeout 0 -x
 
 # The extension for VS Code: types, lint, its own tests and those with the real agent.
 VSCODE = editors/vscode-client

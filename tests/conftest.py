@@ -11,24 +11,33 @@ from tests.support.editor import open_editor
 from tests.support.model_thread import model_thread
 
 # A shared machine may stop a test for longer than any example takes.
-settings.register_profile("shared machine", deadline=None)
-settings.load_profile("shared machine")
+settings.register_profile("all examples", deadline=None)
+settings.register_profile("few examples", deadline=None, max_examples=20)
 
 # Every test here starts a whole agent or talks with a server, and `make check` is to end within a minute.
 SLOW = {
-    "chat",
-    "conformance",
-    "demo",
-    "e2e",
-    "editors",
-    "hazards",
-    "library",
-    "mcp",
-    "modes",
-    "test_cli.py",
-    "test_cli_sessions.py",
-    "test_cli_trust.py",
-    "test_keyring.py",
+    Path(__file__).parent / name
+    for name in (
+        "chat",
+        "cli/test_checking.py",
+        "clients",
+        "conformance",
+        "demo",
+        "e2e",
+        "editors",
+        "fuzz",
+        "hazards",
+        "library",
+        "mcp",
+        "modes",
+        "security",
+        "terminal",
+        "test_cli.py",
+        "test_cli_sessions.py",
+        "test_cli_trajectories.py",
+        "test_cli_trust.py",
+        "test_keyring.py",
+    )
 }
 
 # In the background of a shell Ctrl-C is ignored, and every child would inherit that.
@@ -36,9 +45,28 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def is_fast_run(config):
+    return config.option.markexpr == "not slow"
+
+
+def is_slow(path):
+    """Whether a file or folder is slow as a whole."""
+    return not SLOW.isdisjoint([path, *path.parents])
+
+
+def pytest_configure(config):
+    """`make check` tries a few examples of each property, every other run all of them."""
+    settings.load_profile("few examples" if is_fast_run(config) else "all examples")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """What is slow as a whole is not even imported when nothing of it is to run."""
+    return True if is_fast_run(config) and is_slow(collection_path) else None
+
+
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.path.relative_to(Path(__file__).parent).parts[0] in SLOW:
+        if is_slow(item.path):
             item.add_marker(pytest.mark.slow)
 
 
