@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hermes_acp.config import read_values
+from hermes_acp.config_keys import read_values
 from hermes_acp.errors import ConfigError
 from hermes_acp.settings.files import read_toml
 from hermes_acp.settings.located import located
