@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from hermes_acp.errors import ToolError
-from hermes_acp.tools.safety.paths import is_inside, is_secret
+from hermes_acp.local.paths import inside
+from hermes_acp.tools.safety.paths import is_secret
 from hermes_acp.workspace import Workspace
 
 INLINE_BYTES = 32_000
@@ -15,7 +16,7 @@ INLINE_BYTES = 32_000
 async def small_text(path: Path, workspace: Workspace) -> str | None:
     """The text of a small file in the workspace; None for one that is large, binary, outside or may hold secrets."""
     try:
-        if not is_inside(path, workspace.roots) or is_secret(path):
+        if not inside(path, workspace.roots) or is_secret(path):
             return None
         data = await workspace.read(path)
         return as_text(data) if len(data) <= INLINE_BYTES else None

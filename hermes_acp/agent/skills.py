@@ -13,8 +13,9 @@ from hermes_acp.agent.prompt.screening import screen
 from hermes_acp.errors import ToolError
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import paths
+from hermes_acp.local.paths import inside
 from hermes_acp.text import shorten
-from hermes_acp.tools.safety.paths import is_inside, is_secret
+from hermes_acp.tools.safety.paths import is_secret
 
 SKILL_FILE = "SKILL.md"
 PROJECT_SKILLS = Path(".hermes", "skills")
@@ -73,7 +74,7 @@ def find_project_skills(roots: Sequence[Path]) -> list[Skill]:
         skill
         for root in roots
         for skill in _skills_in(root / PROJECT_SKILLS)
-        if is_inside(skill.folder, (paths.real(root),))
+        if inside(skill.folder, (paths.real(root),))
     ]
 
 
@@ -141,7 +142,7 @@ def _within(folder: Path, name: str) -> Path | None:
         path = Path(os.path.realpath(folder / name))
     except ValueError:
         return None
-    if not is_inside(path, (folder,)) or is_secret(path.relative_to(folder)):
+    if not inside(path, (folder,)) or is_secret(path.relative_to(folder)):
         return None
     return path
 

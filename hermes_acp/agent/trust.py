@@ -106,13 +106,11 @@ class Trust:
 
     def trusted(self) -> dict[str, str]:
         """The hash of the content that is trusted, by path."""
-        found = self._read().get("trusted")
-        return {str(path): str(digest) for path, digest in found.items()} if isinstance(found, dict) else {}
+        return self._by_path("trusted")
 
     def since(self) -> dict[str, str]:
         """When the person agreed to the content that is trusted, by path (UTC, ISO 8601), as far as that was noted."""
-        found = self._read().get("since")
-        return {str(path): str(moment) for path, moment in found.items()} if isinstance(found, dict) else {}
+        return self._by_path("since")
 
     def fault(self) -> str:
         """Why the file is of no use, and so trusts nothing; "" when it is, or when there is none."""
@@ -130,6 +128,10 @@ class Trust:
         """The places that are never asked about: folders for their texts, files for the servers that they name."""
         found = self._read().get("never")
         return [str(place) for place in found] if isinstance(found, list) else []
+
+    def _by_path(self, name: str) -> dict[str, str]:
+        found = self._read().get(name)
+        return {str(path): str(said) for path, said in found.items()} if isinstance(found, dict) else {}
 
     def _read(self) -> dict[str, Any]:
         if self.file is None:

@@ -10,10 +10,11 @@ from pathlib import Path
 from hermes_acp.agent.attached import small_text, tagged
 from hermes_acp.errors import ToolError
 from hermes_acp.local import pictures
+from hermes_acp.local.paths import inside
 from hermes_acp.local.picture_formats import BrokenPicture, begins_like_picture
 from hermes_acp.messages import Image, Part, Text, UserMessage
 from hermes_acp.text import clean
-from hermes_acp.tools.safety.paths import is_inside, is_secret
+from hermes_acp.tools.safety.paths import is_secret
 from hermes_acp.workspace import Workspace
 
 MOST_FILES = 20
@@ -57,7 +58,7 @@ def _file(written: str, workspace: Workspace) -> Path | None:
 
 
 async def _picture(path: Path, workspace: Workspace) -> Image | None:
-    if not is_inside(path, workspace.roots) or is_secret(path):
+    if not inside(path, workspace.roots) or is_secret(path):
         return None
     try:
         data = await workspace.read(path)

@@ -110,9 +110,8 @@ class ChatSession:
 
     async def choose(self, option: str, value: str) -> None:
         self.options.set(option, value)
-        self._apply(self.options)
-        self.conversation.journal.update(options=self.options.values())
-        await self.conversation.journal.commit()
+        self.talk.model = self.options.model
+        await self.options.keep_in(self.conversation)
         self.changed()
 
     async def custom_commands(self) -> Sequence[CustomCommand]:
@@ -149,9 +148,7 @@ class ChatSession:
     def _apply(self, options: Options) -> None:
         self.talk.model = options.model
         self.conversation.mode_entered = self._mode_entered
-        self.conversation.approvals.mode = options.mode
-        self.conversation.answering = options.answering
-        self.conversation.thought_level = options.effort
+        options.hold_in(self.conversation)
 
     def _warm(self) -> None:
         models = self.talk.models

@@ -10,6 +10,7 @@ from hermes_acp.config import MODES, Mode, ThoughtLevel
 from hermes_acp.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
+    from hermes_acp.agent.conversation import Conversation
     from hermes_acp.assembly import Models
 
 
@@ -94,6 +95,22 @@ class Options:
     def switch(self, model: str) -> None:
         """Another of the models answers from here on, in place of the chosen one, or that one again."""
         self.answering = model if model != self.model and model in self.models else ""
+
+    def hold_in(self, conversation: Conversation) -> None:
+        """Let the values take effect in a conversation from its next request on."""
+        conversation.approvals.mode = self.mode
+        conversation.answering = self.answering
+        conversation.thought_level = self.effort
+
+    async def keep_in(self, conversation: Conversation) -> None:
+        """As `hold_in`, and store them with the session.
+
+        Raises:
+            StoreError: the store cannot be used.
+        """
+        self.hold_in(conversation)
+        conversation.journal.update(options=self.values())
+        await conversation.journal.commit()
 
     def _level(self, model: str) -> ThoughtLevel:
         return fitted(self.thought_level or self.usual_level, self.levels_of(model))

@@ -54,7 +54,7 @@ def resolve(written: str, cwd: Path) -> Path:
 
 
 def inside(path: Path, folders: Iterable[Path]) -> bool:
-    """Whether the path is one of the folders or below one."""
+    """Whether the path is one of the folders or below one; all of them resolved."""
     return any(path == folder or folder in path.parents for folder in folders)
 
 

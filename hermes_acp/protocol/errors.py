@@ -22,8 +22,8 @@ _MOST_REASONS = 3
 _log = logging.getLogger(__name__)
 
 
-class RpcError(Exception):
-    """A request is answered with this error. `data` is left out of the answer when it is None."""
+class _Coded(Exception):
+    """What an error says over the wire; `data` is None when there is none (JSON-RPC 2.0, section 5.1)."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -31,22 +31,20 @@ class RpcError(Exception):
         self.message = message
         self.data = data
 
+
+class RpcError(_Coded):
+    """A request is answered with this error."""
+
     def to_dict(self) -> dict[str, Any]:
-        """The `error` member of the answer (JSON-RPC 2.0, section 5.1)."""
+        """The `error` member of the answer."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         if self.data is not None:
             error["data"] = self.data
         return error
 
 
-class RemoteError(Exception):
+class RemoteError(_Coded):
     """The editor answered one of our requests with an error."""
-
-    def __init__(self, code: int, message: str, data: Any = None) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.data = data
 
 
 class Disconnected(ConnectionError):

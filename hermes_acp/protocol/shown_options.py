@@ -30,7 +30,7 @@ class ShownOptions:
     def __post_init__(self) -> None:
         self.host.switched = self._switched
         self.conversation.mode_entered = self._mode_entered
-        self._apply()
+        self.options.hold_in(self.conversation)
 
     def state(self) -> dict[str, Any]:
         """What new, load, resume and fork answer with."""
@@ -45,7 +45,7 @@ class ShownOptions:
     def offer_models(self, models: tuple[str, ...], address: str, levels_of: Callable[[str], Levels]) -> None:
         """Let these models of this address be chosen, with the thought levels that each takes."""
         self.options.offer(models, address, levels_of)
-        self._apply()
+        self.options.hold_in(self.conversation)
         self._tell_changes()
 
     async def set(self, option: str, value: str, field_name: str) -> None:
@@ -58,19 +58,12 @@ class ShownOptions:
             self.options.set(option, value)
         except ValueError as error:
             raise invalid_params(f"{field_name}: {error}") from None
-        self._apply()
-        self.conversation.journal.update(options=self.options.values())
-        await self.conversation.journal.commit()
+        await self.options.keep_in(self.conversation)
 
     def announce(self) -> None:
         """Tell the editor the options as they are, in both forms."""
         self.host.update(current_mode_update(self.options.mode))
         self._tell()
-
-    def _apply(self) -> None:
-        self.conversation.approvals.mode = self.options.mode
-        self.conversation.answering = self.options.answering
-        self.conversation.thought_level = self.options.effort
 
     def _switched(self, model: str) -> None:
         """Show which model answers from here on."""

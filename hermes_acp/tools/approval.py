@@ -13,9 +13,10 @@ from hermes_acp.cards import Effect
 from hermes_acp.config import Mode
 from hermes_acp.host import ApprovalRequest, Decision
 from hermes_acp.lazy_dataclasses import dataclass
+from hermes_acp.local.paths import inside
 from hermes_acp.text import visible
 from hermes_acp.tools.base import Action
-from hermes_acp.tools.safety.paths import is_inside, is_secret, steers_tools
+from hermes_acp.tools.safety.paths import is_secret, steers_tools
 from hermes_acp.tools.safety.rules import allowing, forbidding, literal, reaches
 
 Subject = tuple[str, str, str]
@@ -233,7 +234,7 @@ def _lasting_concern(action: Action, roots: tuple[Path, ...], rules: tuple[Rule,
 
 def _path_concern(action: Action, roots: tuple[Path, ...]) -> str:
     for path in action.paths:
-        if not is_inside(path, roots):
+        if not inside(path, roots):
             return f"{path} is outside the session's folders."
         if is_secret(path):
             return f"{path.name} looks like it holds secrets."

@@ -8,7 +8,8 @@ from pathlib import Path
 from hermes_acp.agent.prompt.reading import beginning, cut
 from hermes_acp.agent.prompt.screening import Screened, screen
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.tools.safety.paths import is_inside, is_secret
+from hermes_acp.local.paths import inside
+from hermes_acp.tools.safety.paths import is_secret
 
 GUIDANCE_FILES = (("AGENTS.md", "CLAUDE.md"), (".hermes.md",))
 """Of each group the first one that a folder has is read."""
@@ -57,7 +58,7 @@ def read_within(path: Path, top: Path, characters: int) -> str:
     files."""
     try:
         real = path.resolve()
-        if not is_inside(real, (top.resolve(),)) or is_secret(real):
+        if not inside(real, (top.resolve(),)) or is_secret(real):
             return ""
     except OSError:
         return ""

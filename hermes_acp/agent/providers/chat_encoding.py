@@ -9,12 +9,11 @@ from typing import Any
 
 from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.chat_dialect import REASONING_FIELDS, Dialect
-from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, replayed, tool_name
+from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, pictures_beside, replayed, tool_name
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import (
     AssistantMessage,
-    Image,
     Message,
     Opaque,
     Part,
@@ -89,7 +88,7 @@ class _Encoder:
 
     def _pictures(self, results: list[Message]) -> Iterator[dict[str, Any]]:
         """The pictures of tool results, as a user message after them: results themselves hold text only."""
-        parts = [part for result in results if isinstance(result, ToolMessage) for part in _pictures_of(result)]
+        parts = [part for result in results if isinstance(result, ToolMessage) for part in pictures_beside(result)]
         if parts:
             yield {"role": "user", "content": [self._part(part) for part in parts]}
 
@@ -120,10 +119,6 @@ class _Encoder:
         data = replayed(opaque, self.endpoint)
         known = (name for name in REASONING_FIELDS if name not in self.dialect.without)
         return {name: data[name] for name in known if name in data}
-
-
-def _pictures_of(result: ToolMessage) -> list[Text | Image]:
-    return [Text(f"From {result.name} ({result.call_id}):"), *result.images] if result.images else []
 
 
 def _append_notes(messages: list[dict[str, Any]], notes: list[str]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hermes_acp.agent.providers.endpoint import Endpoint
-from hermes_acp.messages import Opaque
+from hermes_acp.messages import Image, Opaque, Text, ToolMessage
 
 NO_OUTPUT = "(no output)"
 NO_WORDS = "(no words)"
@@ -19,6 +19,11 @@ _BAD_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 def tool_name(name: str) -> str:
     """The name of a tool, in letters that every server takes; a model may have invented any."""
     return _BAD_NAME.sub("_", name)[:64] or "unnamed"
+
+
+def pictures_beside(result: ToolMessage) -> list[Text | Image]:
+    """The pictures of a result under words that say whose they are, for servers whose results hold text only."""
+    return [Text(f"From {result.name} ({result.call_id}):"), *result.images] if result.images else []
 
 
 def replayed(opaque: Opaque | None, endpoint: Endpoint) -> Mapping[str, Any]:

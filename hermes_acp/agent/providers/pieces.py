@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
-from hermes_acp.text import clean
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
+from hermes_acp.text import SURROGATE, clean
 
 
 def mend(text: str) -> str:
@@ -14,7 +10,7 @@ def mend(text: str) -> str:
 
     Servers that count in UTF-16 cut characters in two and send the halves in two pieces.
     """
-    if text.isascii() or not _SURROGATE.search(text):
+    if text.isascii() or not SURROGATE.search(text):
         return text
     return clean(text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass"))
 

@@ -7,14 +7,13 @@ from itertools import groupby
 from typing import Any
 
 from hermes_acp.agent.providers.base import Request
-from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, tool_name
+from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, pictures_beside, tool_name
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.responses_dialect import EFFORT, SUMMARY, ResponsesDialect, reasoning_id
 from hermes_acp.agent.providers.responses_layout import Entry, Part, laid_out, layout_of
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.messages import (
     AssistantMessage,
-    Image,
     Message,
     Text,
     ToolCall,
@@ -157,13 +156,9 @@ def _is_blank(part: MessagePart) -> bool:
 
 def _pictures(results: list[Message]) -> Iterator[dict[str, Any]]:
     """The pictures of results as a user message after them, for servers whose results hold text only."""
-    parts = [part for result in results if isinstance(result, ToolMessage) for part in _pictures_of(result)]
+    parts = [part for result in results if isinstance(result, ToolMessage) for part in pictures_beside(result)]
     if parts:
         yield {"type": "message", "role": "user", "content": [_part(part) for part in parts]}
-
-
-def _pictures_of(result: ToolMessage) -> list[Text | Image]:
-    return [Text(f"From {result.name} ({result.call_id}):"), *result.images] if result.images else []
 
 
 def _append_notes(items: list[dict[str, Any]], notes: list[str]) -> None:

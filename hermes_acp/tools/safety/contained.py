@@ -11,12 +11,13 @@ from pathlib import Path
 from hermes_acp.approval_rules import SHELLS, WRAPPERS
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import paths
+from hermes_acp.local.paths import inside
 from hermes_acp.text import words
 from hermes_acp.tools.safety.grammar import Opaque
 from hermes_acp.tools.safety.judged import Judged, Place
 from hermes_acp.tools.safety.judging import judge_command
 from hermes_acp.tools.safety.losing import lost
-from hermes_acp.tools.safety.paths import is_inside, is_secret, steers_tools
+from hermes_acp.tools.safety.paths import is_secret, steers_tools
 from hermes_acp.tools.safety.reach import Reach
 from hermes_acp.tools.safety.readers import READERS
 from hermes_acp.tools.safety.scripts import (
@@ -200,7 +201,7 @@ def _check_path(text: str, cwd: Path, place: Place) -> None:
     if text in DEVICES:
         return
     path = paths.real(cwd / text)
-    if not is_inside(path, place.roots):
+    if not inside(path, place.roots):
         raise Concern(f"{text} is outside the session's folders")
     if is_secret(path) or is_secret(cwd / text):
         raise Concern(f"{path.name} looks like it holds secrets")

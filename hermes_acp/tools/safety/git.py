@@ -10,10 +10,10 @@ from pathlib import Path
 from hermes_acp.errors import ToolError
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import files, paths
+from hermes_acp.local.paths import inside
 from hermes_acp.text import words
 from hermes_acp.tools.safety import options as sorting
 from hermes_acp.tools.safety.options import Operands, Options, Sorted, options
-from hermes_acp.tools.safety.paths import is_inside
 from hermes_acp.tools.safety.reach import Reach, Unproven
 
 Arguments = tuple[str, ...]
@@ -156,7 +156,7 @@ def hardened(arguments: Arguments, reach: Reach, git: str, env: str) -> Argument
         raise Unproven("telling signatures runs another program")
     subcommand.operands(found, reach)
     tree = check_repository(reach)
-    if not all(is_inside(reach.check(path), (tree,)) for path in found.operands):
+    if not all(inside(reach.check(path), (tree,)) for path in found.operands):
         raise Unproven("it compares files that are not of one repository")
     unset = [word for variable in sorted(UNSET) for word in ("-u", variable)]
     return env, *unset, *SETTINGS, git, *HARDENED, *name, *subcommand.added, *rest

@@ -18,12 +18,12 @@ LONGEST = 16_000
 MOST_COMMANDS = 256
 """So many simple commands of one line are read."""
 
-_BLANKS = re.compile(r"[ \t]+")
-_GAP = re.compile(r"[ \t\n]*")
+BLANKS = re.compile(r"[ \t]+")
+GAP = re.compile(r"[ \t\n]*")
 _PLAIN = re.compile(r"[A-Za-z0-9_./:,=@%+\-]+|\^|(?<=[A-Za-z0-9_])~")
 _SINGLE = re.compile(r"'([^']*)'")
-_DOUBLE = re.compile(r'"((?:[^"\\$`]|\\[^\n])*)"')
-_ESCAPED = re.compile(r'\\(["\\$`])')
+DOUBLE = re.compile(r'"((?:[^"\\$`]|\\[^\n])*)"')
+ESCAPED = re.compile(r'\\(["\\$`])')
 _JOINT = re.compile(r"&&|\|\||\||;|\n")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _NEEDS_NO_QUOTES = re.compile(r"[A-Za-z0-9_./:,@%+\-][A-Za-z0-9_./:,=@%+\-]*")
@@ -81,10 +81,22 @@ def _in_quotes(word: str) -> str:
 
 
 @dataclass(slots=True)
-class _Reader:
+class Scanner:
+    """A line, and how far it has been read."""
+
     line: str
     at: int = 0
 
+    def take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """What matches here, which is then read; None when nothing does."""
+        found = pattern.match(self.line, self.at)
+        if found:
+            self.at = found.end()
+        return found
+
+
+@dataclass(slots=True)
+class _Reader(Scanner):
     def read(self) -> CommandList:
         commands: list[Words] = []
         joints: list[Joint] = []
@@ -102,7 +114,7 @@ class _Reader:
     def _command(self) -> Words:
         found: list[str] = []
         while True:
-            self._take(_BLANKS)
+            self.take(BLANKS)
             start = self.at
             word = self._word()
             if word is None:
@@ -121,26 +133,20 @@ class _Reader:
         return "".join(pieces) if pieces else None
 
     def _piece(self) -> str | None:
-        if plain := self._take(_PLAIN):
+        if plain := self.take(_PLAIN):
             return plain[0]
-        if single := self._take(_SINGLE):
+        if single := self.take(_SINGLE):
             return _seen(single[1])
-        if double := self._take(_DOUBLE):
-            return _seen(_ESCAPED.sub(r"\1", double[1]))
+        if double := self.take(DOUBLE):
+            return _seen(ESCAPED.sub(r"\1", double[1]))
         return None
 
     def _joint(self) -> Joint:
-        found = self._take(_JOINT)
+        found = self.take(_JOINT)
         if not found:
             raise Opaque(self._reason())
-        self._take(_GAP)
+        self.take(GAP)
         return ";" if found[0] == "\n" else cast(Joint, found[0])
-
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.match(self.line, self.at)
-        if found:
-            self.at = found.end()
-        return found
 
     def _reason(self) -> str:
         rest = self.line[self.at :]

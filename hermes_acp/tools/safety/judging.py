@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from hermes_acp.errors import ToolError
 from hermes_acp.local import paths, ripgrep
+from hermes_acp.local.paths import inside
 from hermes_acp.tools.safety import git, special
 from hermes_acp.tools.safety.grammar import CommandList, Opaque, quoted, read
 from hermes_acp.tools.safety.judged import Judged, Part, Place, Standing, Words
-from hermes_acp.tools.safety.paths import is_inside
 from hermes_acp.tools.safety.reach import Reach, ReachesOut, Unproven
 from hermes_acp.tools.safety.readers import READERS
 
@@ -28,7 +28,7 @@ def judge(line: str, place: Place) -> Judged:
         return Judged(line, line, concern=f"This could not be judged as a whole, because {reason}.")
     written = commands.text()
     parts = tuple(_parts(commands, place))
-    if place.startup and is_inside(paths.real(place.cwd / place.startup), place.roots):
+    if place.startup and inside(paths.real(place.cwd / place.startup), place.roots):
         parts = tuple(replace(part, standing="unproven", concern=_STARTUP) for part in parts)
     concern = next((part.concern for part in parts if part.standing != "reads"), "")
     if concern:

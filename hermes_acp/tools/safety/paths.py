@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable
 from pathlib import Path
+
+from hermes_acp.local.paths import inside
 
 SECRET_NAMES = (
     ".env",
@@ -73,11 +74,6 @@ _STEERING_PLACES = (
 """Folders of a home whose files are started with the session, with a shell or as programs."""
 
 
-def is_inside(path: Path, roots: Iterable[Path]) -> bool:
-    """Whether the resolved `path` is one of the resolved `roots` or lies beneath one."""
-    return any(path == root or root in path.parents for root in roots)
-
-
 def is_secret(path: Path) -> bool:
     """Whether the path looks like it holds credentials, by its name or one of its folders."""
     name = path.name.casefold()
@@ -86,7 +82,7 @@ def is_secret(path: Path) -> bool:
     if any(fnmatch.fnmatchcase(name, pattern) for pattern in SECRET_NAMES):
         return True
     parts = tuple(part.casefold() for part in path.parts)
-    if any(part in SECRET_FOLDERS for part in parts) or is_inside(path, _OWN):
+    if any(part in SECRET_FOLDERS for part in parts) or inside(path, _OWN):
         return True
     return any(_holds(parts, place) for place in _SECRET_PLACES)
 

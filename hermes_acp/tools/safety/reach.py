@@ -7,8 +7,9 @@ from pathlib import Path
 
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local import paths
+from hermes_acp.local.paths import inside
 from hermes_acp.text import clean
-from hermes_acp.tools.safety.paths import is_inside, is_secret
+from hermes_acp.tools.safety.paths import is_secret
 
 _NOWHERE = ("-", "/dev/null")
 
@@ -40,7 +41,7 @@ class Reach:
             return path
         if is_secret(path) or is_secret(self.cwd / written):
             raise Unproven(f"{clean(path.name)} looks like it holds secrets")
-        if not is_inside(path, self.roots):
+        if not inside(path, self.roots):
             raise ReachesOut(f"{clean(str(path))} is outside the session's folders")
         return path
 
@@ -54,7 +55,7 @@ class Reach:
             found = os.path.join(self.cwd, folder, name)
             if not (os.path.isfile(paths.encode(found)) and os.access(paths.encode(found), os.X_OK)):
                 continue
-            if not os.path.isabs(folder) or any(is_inside(each, self.roots) for each in _on_the_way(found)):
+            if not os.path.isabs(folder) or any(inside(each, self.roots) for each in _on_the_way(found)):
                 raise Unproven(f"{name} is a program of the session's own folders")
             return found
         raise Unproven(f"the program {name} is not installed")

@@ -8,13 +8,20 @@ from dataclasses import field, replace
 
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import visible
-from hermes_acp.tools.safety.grammar import LONGEST, MOST_COMMANDS, RESERVED, Opaque, quote
+from hermes_acp.tools.safety.grammar import (
+    BLANKS,
+    DOUBLE,
+    ESCAPED,
+    GAP,
+    LONGEST,
+    MOST_COMMANDS,
+    RESERVED,
+    Opaque,
+    Scanner,
+    quote,
+)
 
-_BLANKS = re.compile(r"[ \t]+")
-_GAP = re.compile(r"[ \t\n]*")
 _PIECE = re.compile(r"(?P<plain>[A-Za-z0-9_./:,=@%+\-^]+|\{\}|(?<=[A-Za-z0-9_])~)|'(?P<single>[^']*)'|(?P<glob>[*?])")
-_DOUBLE = re.compile(r'"((?:[^"\\$`]|\\[^\n])*)"')
-_ESCAPED = re.compile(r'\\(["\\$`])')
 _JOINT = re.compile(r"&&|\|\||\||;|&(?!>)|\n")
 _COPY = re.compile(r"[12]>&[12](?=[ \t\n;&|]|$)")
 _REDIRECTION = re.compile(r"(?:[012]?(?:>>|>|<(?![<>(&]))|&>>?)(?![>&(|])")
@@ -139,10 +146,7 @@ def _without_document(line: str) -> tuple[str, str, str]:
 
 
 @dataclass(slots=True)
-class _Reader:
-    line: str
-    at: int = 0
-
+class _Reader(Scanner):
     def read(self) -> Line:
         found = Line()
         while True:
@@ -152,10 +156,10 @@ class _Reader:
             if self.at == len(self.line):
                 found.joints.append("")
                 return found
-            joint = self._take(_JOINT)
+            joint = self.take(_JOINT)
             if joint is None:
                 raise Opaque(f"of {self.line[self.at]!r} in it")
-            self._take(_GAP)
+            self.take(GAP)
             found.joints.append(";" if joint[0] == "\n" else joint[0])
             if self.at == len(self.line) and joint[0] in ";&":
                 return found
@@ -164,7 +168,7 @@ class _Reader:
         words: list[Word] = []
         redirections: list[Redirection] = []
         while True:
-            self._take(_BLANKS)
+            self.take(BLANKS)
             if redirection := self._redirection():
                 redirections.append(redirection)
             elif word := self._word():
@@ -179,14 +183,14 @@ class _Reader:
         return WideCommand(tuple(words), tuple(redirections))
 
     def _redirection(self) -> Redirection | None:
-        if found := self._take(_COPY):
+        if found := self.take(_COPY):
             return Redirection(found[0])
-        if found := self._take(_HERE):
+        if found := self.take(_HERE):
             return Redirection(found[0])
-        found = self._take(_REDIRECTION)
+        found = self.take(_REDIRECTION)
         if found is None:
             return None
-        self._take(_BLANKS)
+        self.take(BLANKS)
         word = self._word()
         if word is None or word.is_glob:
             raise Opaque("it is not clear where its output goes")
@@ -199,14 +203,8 @@ class _Reader:
         return Word(tuple(pieces)) if pieces else None
 
     def _piece(self) -> tuple[str, bool] | None:
-        if found := self._take(_DOUBLE):
-            return _ESCAPED.sub(r"\1", found[1]), False
-        if found := self._take(_PIECE):
+        if found := self.take(DOUBLE):
+            return ESCAPED.sub(r"\1", found[1]), False
+        if found := self.take(_PIECE):
             return found[found.lastgroup or ""], found.lastgroup == "glob"
         return None
-
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        found = pattern.match(self.line, self.at)
-        if found:
-            self.at = found.end()
-        return found
