@@ -50,7 +50,9 @@ class Typing(Completer):
 
     def _files(self, typed: str, length: int) -> Iterator[Completion]:
         for path in matching_files(self._folder(), typed):
-            mention = f'@"{path}"' if re.search(r"\s", path) else f"@{path}"
+            # Of a folder one goes on to what is in it.
+            end = "" if path.endswith("/") else '"'
+            mention = f'@"{path}{end}' if re.search(r"\s", path) else f"@{path}"
             yield Completion(mention, -length, display=visible(path))
 
 

@@ -12,7 +12,7 @@ from prompt_toolkit.application import Application
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import Completer, ThreadedCompleter
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import Condition, has_completions
+from prompt_toolkit.filters import Condition, has_completions, is_searching
 from prompt_toolkit.formatted_text import ANSI, AnyFormattedText
 from prompt_toolkit.history import History
 from prompt_toolkit.input import Input
@@ -29,9 +29,10 @@ from prompt_toolkit.layout import (
 )
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.menus import CompletionsMenu
-from prompt_toolkit.layout.processors import TabsProcessor
+from prompt_toolkit.layout.processors import HighlightIncrementalSearchProcessor, TabsProcessor
 from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
+from prompt_toolkit.widgets import SearchToolbar
 
 from hermes_acp.chat.drawing import WIDEST, Pen
 from hermes_acp.chat.surface import GUARD_SECONDS, Doings
@@ -47,6 +48,11 @@ _STYLE = Style.from_dict(
     {
         "mark": "bold",
         "bar": "fg:ansibrightblack",
+        "search-toolbar": "noinherit fg:ansibrightblack",
+        "search-toolbar.prompt": "noinherit fg:ansibrightblack",
+        "search-toolbar.text": "noinherit",
+        "incsearch": "noinherit reverse",
+        "incsearch.current": "noinherit reverse",
         "completion-menu": "noinherit",
         "completion-menu.completion": "noinherit",
         "completion-menu.completion.current": "noinherit reverse",
@@ -92,6 +98,7 @@ class Screen:
             history=history,
             multiline=True,
         )
+        self._search = SearchToolbar(backward_search_prompt="look back for: ", forward_search_prompt="look on for: ")
         self._app: Application[None] | None = None
 
     @property
@@ -189,7 +196,15 @@ class Screen:
     def _layout(self) -> Layout:
         moving = Window(FormattedTextControl(self._live), wrap_lines=False, dont_extend_height=True)
         line = Window(
-            BufferControl(self._buffer, input_processors=[TabsProcessor(tabstop=_TAB, char1=" ", char2=" ")]),
+            BufferControl(
+                self._buffer,
+                search_buffer_control=self._search.control,
+                preview_search=True,
+                input_processors=[
+                    HighlightIncrementalSearchProcessor(),
+                    TabsProcessor(tabstop=_TAB, char1=" ", char2=" "),
+                ],
+            ),
             wrap_lines=True,
             height=Dimension(min=1, max=_INPUT_ROWS),
             dont_extend_height=True,
@@ -204,7 +219,8 @@ class Screen:
                 ConditionalContainer(keys, Condition(self._wants_key)),
                 ConditionalContainer(line, Condition(lambda: not self._wants_key())),
                 ConditionalContainer(Window(height=_MENU_ROWS), has_completions),
-                ConditionalContainer(bar, ~has_completions),
+                self._search,
+                ConditionalContainer(bar, ~has_completions & ~is_searching),
             ]
         )
         menu = CompletionsMenu(max_height=_MENU_ROWS, scroll_offset=1)
@@ -232,11 +248,12 @@ class Screen:
     def _keys(self) -> KeyBindings:
         keys = KeyBindings()
         wants_key = Condition(self._wants_key)
-        keys.add("enter", filter=~wants_key)(self._enter)
+        keys.add("enter", filter=~wants_key & ~is_searching)(self._enter)
         keys.add("escape", "enter", filter=~wants_key)(lambda event: self._buffer.insert_text("\n"))
         keys.add("c-j", filter=~wants_key)(lambda event: self._buffer.insert_text("\n"))
-        keys.add("c-c", eager=True)(lambda event: self._doings.interrupt())
-        keys.add("c-d", filter=Condition(lambda: not self._buffer.text), eager=True)(lambda event: self._doings.leave())
+        keys.add("c-c", filter=~is_searching, eager=True)(lambda event: self._doings.interrupt())
+        empty = Condition(lambda: not self._buffer.text) & ~is_searching
+        keys.add("c-d", filter=empty, eager=True)(lambda event: self._doings.leave())
         keys.add("c-o", eager=True)(lambda event: self._doings.show())
         keys.add("c-z", eager=True)(lambda event: event.app.suspend_to_background())
         keys.add(Keys.Any, filter=wants_key, eager=True)(self._press)

@@ -17,7 +17,8 @@ from hermes_acp.chat.run import Terminal, converse
 from hermes_acp.library.arguments import read_arguments
 
 KEY = "sk-test-0123456789"
-ENTER, ALT_ENTER, CTRL_C, CTRL_D, CTRL_O, CTRL_U = "\r", "\x1b\r", "\x03", "\x04", "\x0f", "\x15"
+ENTER, ALT_ENTER = "\r", "\x1b\r"
+CTRL_C, CTRL_D, CTRL_E, CTRL_O, CTRL_R, CTRL_U = "\x03", "\x04", "\x05", "\x0f", "\x12", "\x15"
 
 _FORWARD = re.compile(r"\x1b\[(\d*)C")
 _CODES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|.)")

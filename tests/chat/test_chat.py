@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from tests.chat.conftest import ALT_ENTER, CTRL_C, CTRL_O, ENTER, KEY
+from tests.chat.conftest import ALT_ENTER, CTRL_C, CTRL_E, CTRL_O, CTRL_R, ENTER, KEY
 from tests.fakes.model_server import Call, Say, fail
 
 EDIT = Call("write_file", {"path": "a.txt", "content": "new\n"})
@@ -467,3 +467,19 @@ async def test_earlier_sessions_are_listed_in_the_time_of_this_machine(chat, mod
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+async def test_what_was_typed_before_is_searched_with_ctrl_r(chat, model):
+    async with chat() as typist:
+        typist.type("Find the heron." + ENTER)
+        await typist.sees("Done.")
+        typist.type("Another thing." + ENTER)
+        await typist.sees("› Another thing.", "Done.")
+        typist.type(CTRL_R + "hero")
+        await typist.sees("look back for: hero", "› Find the heron.")
+        typist.type(ENTER + CTRL_E + " Again." + ENTER)
+        await typist.sees("› Find the heron. Again.")
+        typist.type(CTRL_R + "hero" + CTRL_C)
+        await asyncio.sleep(0.2)
+    said = [request.messages[-1]["content"] for request in model.requests]
+    assert said[:2] == ["Find the heron.", "Another thing."]

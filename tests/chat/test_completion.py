@@ -12,6 +12,8 @@ def complete(tmp_path):
     (tmp_path / "src").mkdir()
     for name in ("main.py", "a name.md", ".env", "src/mend.py"):
         (tmp_path / name).write_text("")
+    (tmp_path / "zoo of files").mkdir()
+    (tmp_path / "zoo of files" / "b.txt").write_text("")
     typing = Typing(lambda: [Offer("help", "Show"), Offer("model", "Choose")], lambda: tmp_path)
 
     def complete(text):
@@ -31,7 +33,8 @@ def complete(tmp_path):
         ("/mo", ["/model"]),
         ("see /mo", []),
         ("/model x", []),
-        ("@", ['@"a name.md"', "@main.py", "@src/"]),
+        ("@", ['@"a name.md"', "@main.py", "@src/", '@"zoo of files/']),
+        ('@"zoo of files/', ['@"zoo of files/b.txt"']),
         ("read @ma", ["read @main.py"]),
         ("@MA", ["@main.py"]),
         ("@src/", ["@src/mend.py"]),
