@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import time
 from collections.abc import Callable, Mapping
 
@@ -39,7 +40,7 @@ class PlainScreen:
 
     @property
     def pen(self) -> Pen:
-        columns = self._output.get_size().columns if self._output else 80
+        columns = (self._output.get_size() if self._output else shutil.get_terminal_size()).columns
         return Pen(max(min(columns, WIDEST), 10), colour=False)
 
     @property

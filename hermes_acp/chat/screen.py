@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import textwrap
 import time
 from collections.abc import Callable, Mapping
@@ -104,7 +105,7 @@ class Screen:
     @property
     def pen(self) -> Pen:
         """Draws for the terminal as wide as it is now."""
-        columns = self._app.output.get_size().columns if self._app else 80
+        columns = (self._app.output.get_size() if self._app else shutil.get_terminal_size()).columns
         return Pen(max(min(columns, WIDEST), 10), self._colour)
 
     @property

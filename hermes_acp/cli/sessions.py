@@ -15,6 +15,7 @@ from hermes_acp.agent.store.store import Store
 from hermes_acp.cli.exporting import Whole, as_json, as_markdown
 from hermes_acp.cli.main import Parser
 from hermes_acp.cli.showing import as_text, table
+from hermes_acp.cli.terminal import columns
 from hermes_acp.errors import ConfigError, HermesError
 from hermes_acp.settings import load_settings
 from hermes_acp.text import visible
@@ -111,7 +112,8 @@ async def _list(store: Store, given: argparse.Namespace) -> int:
         where = "" if given.all else f" in {visible(folders[0] or '')} (--all shows those of every folder)"
         sys.stdout.write(f"There are no sessions{where}.\n")
         return 0
-    sys.stdout.write(table([(record, await store.prompts(record.id)) for record in records]))
+    rows = [(record, await store.prompts(record.id)) for record in records]
+    sys.stdout.write(table(rows, columns()))
     return 0
 
 

@@ -16,15 +16,42 @@ from hermes_acp.events import PlanEntry
 from hermes_acp.text import clean, head_and_tail, local_time, plain, shorten, visible
 
 _TITLE, _FOLDER, _RESULT = 40, 40, 2_000
+_SHORTEST_ID, _LEAST = 8, 8
 _HEAD = ("ID", "TITLE", "FOLDER", "LAST USED", "TURNS", "COST")
 
 
-def table(sessions: Sequence[tuple[SessionRecord, int]]) -> str:
-    """A line for each session and the number of its prompts, under a line of headings."""
+def table(sessions: Sequence[tuple[SessionRecord, int]], columns: int = 0) -> str:
+    """A line for each session and the number of its prompts, under a line of headings.
+
+    Args:
+        sessions: those to be listed.
+        columns: of the terminal; where the lines are longer, ids are cut to as much as names one session, then titles
+            and folders. 0: nothing is cut for that.
+    """
     rows = [_HEAD, *(_row(record, prompts) for record, prompts in sessions)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    if 0 < columns < sum(_widths(rows)) + 2 * len(_HEAD) - 2:
+        rows = _narrowed(rows, columns)
+    widths = _widths(rows)
     lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
     return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(len, column)) for column in zip(*rows, strict=True)]
+
+
+def _narrowed(rows: Sequence[tuple[str, ...]], columns: int) -> list[tuple[str, ...]]:
+    ids = [row[0] for row in rows[1:]]
+    length = next((size for size in range(_SHORTEST_ID, 36) if len({name[:size] for name in ids}) == len(ids)), 36)
+    widths = _widths([(row[0][:length], *row[1:]) for row in rows])
+    room = columns - sum(widths[:1] + widths[3:]) - 2 * (len(_HEAD) - 1)
+    folder = min(widths[2], max(room // 3, _LEAST))
+    title = max(room - folder, _LEAST)
+    return [(row[0][:length], shorten(row[1], title), _end_of(row[2], folder), *row[3:]) for row in rows]
+
+
+def _end_of(text: str, length: int) -> str:
+    return text if len(text) <= length else f"…{text[1 - length :]}"
 
 
 def as_text(whole: Whole) -> str:
@@ -41,9 +68,8 @@ def cost_of(record: SessionRecord) -> str:
 
 def _row(record: SessionRecord, prompts: int) -> tuple[str, ...]:
     title = shorten(_line(record.title) or "-", _TITLE)
-    folder = _line(_homely(record.cwd))
-    short = folder if len(folder) <= _FOLDER else f"…{folder[1 - _FOLDER :]}"
-    return record.id, title, short, local_time(record.updated_at), str(prompts), cost_of(record)
+    folder = _end_of(_line(_homely(record.cwd)), _FOLDER)
+    return record.id, title, folder, local_time(record.updated_at), str(prompts), cost_of(record)
 
 
 def _homely(folder: str) -> str:

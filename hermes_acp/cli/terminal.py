@@ -21,18 +21,23 @@ def say(text: str = "", hang: int = 0) -> None:
     sys.stdout.write(fitted(text, hang) + "\n")
 
 
+def columns() -> int:
+    """How wide the terminal is now; 0 where none shows what is written."""
+    return shutil.get_terminal_size().columns if sys.stdout and sys.stdout.isatty() else 0
+
+
 def fitted(text: str, hang: int = 0) -> str:
     """A line in whole words for the terminal as wide as it is now; as it is where no terminal shows it.
 
     Paths and addresses stay whole: people copy them.
     """
-    if not (sys.stdout and sys.stdout.isatty()):
+    width = columns()
+    if not width:
         return text
-    columns = shutil.get_terminal_size().columns
-    inner = " " * (hang if hang * 2 < columns else 2 if hang else 0)
+    inner = " " * (hang if hang * 2 < width else 2 if hang else 0)
     lines = textwrap.wrap(
         text,
-        max(columns, 20),
+        max(width, 20),
         subsequent_indent=inner,
         replace_whitespace=False,
         break_long_words=False,
