@@ -36,6 +36,7 @@ class Shell:
         self._dressing = dressing or Dressing()
         self.background: dict[str, BackgroundCommand] = {}
         self._started = 0
+        self._starting = 0
         self._tag = secrets.token_hex(12)
         self._children: set[Child] = set()
         self._left: set[int] = set()
@@ -73,7 +74,11 @@ class Shell:
         tag = self._new_tag()
         self._make_room()
         recording = Recording()
-        started = await self._start(command, tag, lambda fd, data: recording.feed(data))
+        self._starting += 1
+        try:
+            started = await self._start(command, tag, lambda fd, data: recording.feed(data))
+        finally:
+            self._starting -= 1
         self._started += 1
         name = f"p{self._started}"
         self.background[name] = BackgroundCommand(command.line, started, recording, partial(self._kill, started, tag))
@@ -105,7 +110,7 @@ class Shell:
 
     def _make_room(self) -> None:
         self._let_go()
-        if len(self.background) < _MOST_BACKGROUND:
+        if len(self.background) + self._starting < _MOST_BACKGROUND:
             return
         ended = next((name for name, command in self.background.items() if command.child.exited.is_set()), None)
         if ended is None:

@@ -98,6 +98,13 @@ async def test_the_oldest_that_have_ended_make_room_and_too_many_that_run_are_re
         await start(workspace, "sleep 300")
 
 
+async def test_no_more_than_those_run_when_all_are_started_at_once(workspace: LocalWorkspace) -> None:
+    starting = [workspace.start(Command("sleep 300", workspace.cwd, math.inf)) for _ in range(40)]
+    outcomes = await asyncio.gather(*starting, return_exceptions=True)
+    assert sum(isinstance(outcome, ToolError) for outcome in outcomes) == 8
+    assert len(workspace.background) == 32
+
+
 @pytest.mark.parametrize("after", [0, 0.002, 0.01])
 async def test_one_that_was_cancelled_while_it_was_being_started_is_known_or_gone(
     workspace: LocalWorkspace, alive: Alive, after: float
