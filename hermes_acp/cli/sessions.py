@@ -15,7 +15,7 @@ from hermes_acp.agent.store.store import Store
 from hermes_acp.cli.exporting import Whole, as_json, as_markdown
 from hermes_acp.cli.main import Parser
 from hermes_acp.cli.showing import as_text, table
-from hermes_acp.cli.terminal import columns
+from hermes_acp.cli.terminal import columns, fitted
 from hermes_acp.errors import ConfigError, HermesError
 from hermes_acp.settings import load_settings
 from hermes_acp.text import visible
@@ -118,7 +118,8 @@ async def _list(store: Store, given: argparse.Namespace) -> int:
 
 
 async def _show(store: Store, given: argparse.Namespace) -> int:
-    sys.stdout.write(as_text(await _whole(store, await _only(store, given.id))))
+    text = as_text(await _whole(store, await _only(store, given.id)))
+    sys.stdout.writelines(f"{fitted(line, len(line) - len(line.lstrip()))}\n" for line in text.splitlines())
     return 0
 
 

@@ -199,7 +199,7 @@ def _explained(history: History) -> Move:
         f"{_summary(history.listing or ())}\n\n"
         "What I can do: when a project has unit tests (`python -m unittest`) and one of them fails, "
         'say "repair the tests". I run them, look for the fault, try a repair and test it. '
-        "For anything else a model is needed: see `hermes-acp setup`."
+        "For anything else a model is needed: see `hermes-acp-agent setup`."
     )
     return Move(text)
 
@@ -207,7 +207,7 @@ def _explained(history: History) -> Move:
 def _summary(files: Sequence[str]) -> str:
     if not files:
         return "I see no files here that I could do something with."
-    shown = ", ".join(files[:_MOST_LISTED]) + (", …" if len(files) > _MOST_LISTED else "")
+    shown = ", ".join(f"`{file}`" for file in files[:_MOST_LISTED]) + (", …" if len(files) > _MOST_LISTED else "")
     return f"I see {_count(len(files), 'file')}: {shown}."
 
 
