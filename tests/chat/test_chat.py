@@ -476,7 +476,7 @@ async def test_what_was_typed_before_is_searched_with_ctrl_r(chat, model):
         typist.type("Another thing." + ENTER)
         await typist.sees("› Another thing.", "Done.")
         typist.type(CTRL_R + "hero")
-        await typist.sees("look back for: hero", "› Find the heron.")
+        await typist.sees("look back for: hero", "Find the heron.")
         typist.type(ENTER + CTRL_E + " Again." + ENTER)
         await typist.sees("› Find the heron. Again.")
         typist.type(CTRL_R + "hero" + CTRL_C)
