@@ -20,6 +20,13 @@ SLOW = {
     for name in (
         "chat",
         "cli/test_checking.py",
+        "cli/test_doctor.py",
+        "cli/test_knocking.py",
+        "cli/test_main.py",
+        "cli/test_sessions.py",
+        "cli/test_setup.py",
+        "cli/test_trajectories.py",
+        "cli/test_trust.py",
         "clients",
         "conformance",
         "demo",
@@ -32,10 +39,6 @@ SLOW = {
         "modes",
         "security",
         "terminal",
-        "test_cli.py",
-        "test_cli_sessions.py",
-        "test_cli_trajectories.py",
-        "test_cli_trust.py",
         "test_keyring.py",
     )
 }

@@ -12,12 +12,6 @@ MODEL = '[model]\nprovider = "custom"\nname = "fake-model"\nbase_url = "http://1
 
 
 @pytest.fixture
-def home(tmp_path):
-    (tmp_path / "home").mkdir()
-    return tmp_path / "home"
-
-
-@pytest.fixture
 def folder(tmp_path):
     (tmp_path / "project").mkdir()
     return tmp_path / "project"
