@@ -156,7 +156,7 @@ class Trust:
 
     def _moments(self, before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
         """When each of these was agreed to: what is new or another content, now."""
-        noted, now = self.since(), datetime.now(UTC).isoformat(timespec="seconds")
+        noted, now = self.since(), datetime.now(UTC).isoformat()
         moments = {path: noted.get(path, "") if before.get(path) == digest else now for path, digest in after.items()}
         return {path: moment for path, moment in moments.items() if moment}
 
