@@ -305,6 +305,7 @@ async def test_a_loop_that_ends_is_left_without_open_transports(tmp_path: Path) 
         from hermes_acp.local.workspace import LocalWorkspace
         from hermes_acp.workspace import Command
         async def main():
+            asyncio.get_running_loop().slow_callback_duration = 60
             workspace = LocalWorkspace(Path(sys.argv[1]))
             for line in ("true", "sleep 300 &", "echo x", "sleep 300 >/dev/null 2>&1 &"):
                 await workspace.run(Command(line, workspace.cwd, 9), len)
