@@ -51,6 +51,17 @@ async def test_40_a_cut_answer_ends_with_max_tokens(editor, model, project):
     assert await editor.prompt(session, "go on") == "max_tokens"
 
 
+async def test_40_a_model_that_says_nothing_again_and_again_is_an_error_too(editor, model, project):
+    model.script(lambda body: Say())
+    session = await editor.new_session(project)
+    with pytest.raises(AgentError) as error:
+        await editor.prompt(session, "hi")
+    assert error.value.code == -32603
+    assert "no usable answer" in str(error.value)
+    model.script(lambda body: None)
+    assert await editor.prompt(session, "and now?") == "end_turn"
+
+
 async def test_40_a_failure_that_stays_is_an_error_with_a_reason(editor, model, project):
     model.say(fail(404, "there is no such model"))
     session = await editor.new_session(project)

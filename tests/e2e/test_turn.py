@@ -136,6 +136,19 @@ async def test_an_option_that_was_not_offered_is_a_rejection(editor, model, proj
     assert not (project / "made").exists()
 
 
+UNREADABLE = [None, {}, [], "allow_once", {"outcome": None}, {"outcome": "selected"}, {"optionId": "allow_once"}]
+
+
+@pytest.mark.parametrize("answer", UNREADABLE, ids=str)
+async def test_an_answer_that_cannot_be_read_allows_nothing(editor, model, project, answer):
+    editor.handlers["session/request_permission"] = lambda params: answer
+    model.say(Say(calls=[Call("terminal", {"command": "touch made"})]), "All right.")
+    session = await editor.new_session(project)
+    assert await editor.prompt(session, "run") == "end_turn"
+    assert not (project / "made").exists()
+    assert "could not be asked for" in model.requests[-1].messages[-1]["content"]
+
+
 async def test_an_editor_that_cannot_ask_lets_nothing_run(editor, model, project):
     del editor.handlers["session/request_permission"]
     model.say(Say(calls=[Call("terminal", {"command": "touch made"})]), "All right.")
