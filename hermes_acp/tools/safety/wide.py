@@ -59,10 +59,6 @@ class Redirection:
     operator: str
     target: Word | None = None
 
-    @property
-    def writes(self) -> bool:
-        return ">" in self.operator and self.target is not None
-
     def written(self) -> str:
         if self.target is None:
             return self.operator

@@ -83,13 +83,17 @@ def mutants(count, seed):
         yield "".join(line)
 
 
+def writes(redirection: Redirection) -> bool:
+    return ">" in redirection.operator and redirection.target is not None
+
+
 def playable(line: Line) -> bool:
     """Whether it can be said what comes of it: programs that a stub can stand for, files that are there or plain new
     ones, and no file that a glob might meet."""
     names = {command.texts[0] for command in line.commands}
     targets = [each for command in line.commands for each in command.redirections if each.target is not None]
-    reading = all(each.target.text in FILES for each in targets if not each.writes)
-    writing = [each.target.text for each in targets if each.writes]
+    reading = all(each.target.text in FILES for each in targets if not writes(each))
+    writing = [each.target.text for each in targets if writes(each)]
     named = all(TARGET.fullmatch(text) and text not in ("sub", *FILES) for text in writing)
     globbing = any(not command.is_plain for command in line.commands)
     return (
@@ -108,7 +112,7 @@ def expected(line: Line, folder: Path):
         runs = runs if joint == "|" else joint != "||"
         if runs:
             started.append(tuple(text for word in command.words for text in expanded(word, folder)))
-            made |= {each.target.text for each in command.redirections if each.writes}
+            made |= {each.target.text for each in command.redirections if writes(each)}
     return sorted(started), made
 
 
