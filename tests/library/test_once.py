@@ -124,7 +124,7 @@ def test_resume_where_there_is_no_session_says_so(run, model):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (COMMAND, "hermes-acp-agent chat -q TEXT"),
+        (COMMAND, "`chat -q TEXT`"),
         ((*COMMAND, "-q", " "), "it is empty"),
         ((*COMMAND, "-q", "Go.", "--modle", "x"), "--modle"),
         ((*MODULE, "--query", " "), "it is empty"),
