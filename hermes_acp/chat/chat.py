@@ -46,6 +46,8 @@ OWN = (
 )
 """The commands that only the chat has."""
 
+_WAITS = "{} … comes after this turn; /stop ends it."
+
 _STOPS = {
     "max_tokens": "The answer was cut: it is as long as the model may answer.",
     "max_turn_requests": "The turn has used up its model calls.",
@@ -116,8 +118,10 @@ class Chat:
         elif is_stop(text):
             self._stop()
         else:
-            if self.impatient and self._serving and not self._is_command(text):
+            if self._serving and self.impatient and not self._is_command(text):
                 self._turns.cancel_all()
+            elif self._serving:
+                self.host.say(self.screen.pen.quiet(_WAITS.format(text.split(maxsplit=1)[0][:40])))
             self._enqueue(lambda: self._serve(text))
 
     def interrupt(self) -> None:

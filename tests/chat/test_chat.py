@@ -367,7 +367,7 @@ async def test_a_slip_in_a_commands_name_interrupts_no_turn(chat, model):
         typist.type("Go." + ENTER)
         await typist.sees("One")
         typist.type("/contxt" + ENTER)
-        await typist.sees("five.", "There is no command /contxt")
+        await typist.sees("/contxt … comes after this turn; /stop ends it.", "five.", "There is no command /contxt")
         assert "Interrupted." not in typist.shown
 
 
