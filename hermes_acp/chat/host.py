@@ -198,6 +198,8 @@ class TerminalHost:
             await asyncio.to_thread(self.keep, rules)
         except (HermesError, OSError) as error:
             self._write(self.screen.pen.notice("warning", "It holds for this session only", str(error)))
+        else:
+            self._write(self.screen.pen.quiet("\n".join(f"A rule from now on: {rule.text}" for rule in rules)))
 
     def _now(self) -> Live:
         return self.live or Live()

@@ -90,7 +90,7 @@ async def test_always_writes_a_rule_and_asks_no_more(chat, model, home):
         await typist.sees("? Run", line, "[a]lways")
         await asyncio.sleep(PAST_THE_GUARD)
         typist.type("a")
-        await typist.sees("One.")
+        await typist.sees("A rule from now on: allow the command `touch b.txt` in", "One.")
         typist.type("Again." + ENTER)
         await typist.sees("Two.")
     assert line in (home / "config.toml").read_text("utf-8")
