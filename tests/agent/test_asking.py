@@ -97,7 +97,7 @@ async def test_a_mode_set_while_a_question_is_open_holds_for_the_answer(talk, tm
     reply = calls(call("write_file", "1", path="a", content="x"), call("write_file", "2", path="b", content="x"))
     await run_turn(agent(reply, AssistantMessage("ok")), talk, user("go"), host)
     assert list(tmp_path.iterdir()) == []
-    assert all("plan mode" in event.result.text for event in host.of(ToolFinished))
+    assert ["plan mode" in event.result.text for event in host.of(ToolFinished)] == [True, True]
 
 
 async def test_always_on_listing_a_folder_does_not_open_what_is_in_it(talk, tmp_path_factory):

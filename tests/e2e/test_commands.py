@@ -36,8 +36,8 @@ async def test_commands_that_only_read_run_unasked_and_their_output_reaches_the_
 
 @pytest.mark.slow
 async def test_every_dangerous_command_is_asked_about_and_none_leaves_a_trace(editor, model, project):
-    (project / ".env").write_text("mine\n")
     """One of them is another one in other words: it stays rejected without a second question."""
+    (project / ".env").write_text("mine\n")
     asked, _ = await asked_for(editor, model, project, DANGEROUS[:100])
     assert len(asked) == 99
     results = [message["content"] for message in model.requests[-1].messages[-100:]]

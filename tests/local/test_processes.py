@@ -232,6 +232,7 @@ async def test_a_command_run_by_a_command_of_an_outer_agent_ends_with_the_outer_
     await inner.aclose()
 
 
+@pytest.mark.slow
 async def test_a_hundred_megabytes_of_output_cost_little_memory_and_keep_both_ends(tmp_path: Path) -> None:
     script = """
         import asyncio, resource, sys

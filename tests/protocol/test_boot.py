@@ -85,12 +85,14 @@ def test_what_follows_in_the_same_write_is_left_to_the_peer() -> None:
     assert json.loads(ran.booted["leftover"]) == {**ECHO, "params": {"a": "é"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [0, 1, 2, 99, 65535])
 def test_any_version_is_answered_with_ours(version: int) -> None:
     ran = run(line({**HELLO, "params": {"protocolVersion": version}}))
     assert ran.messages[0]["result"]["protocolVersion"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "before", [b"\n", b"\r\n", b"   \n", b"\xef\xbb\xbf", b"hello\n", b"[]\n", b"\xff\xfe\n", b"[" * 100_000 + b"\n"]
 )
@@ -100,6 +102,7 @@ def test_whatever_comes_before_initialize_it_is_answered(before: bytes) -> None:
     assert ran.status == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "message",
     [
@@ -116,6 +119,7 @@ def test_an_unusual_initialize_is_answered_all_the_same(message: dict[str, Any])
     assert "result" in ran.messages[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("message", "code"),
     [
