@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager, closing
 
 import pytest
 
-from tests.e2e.test_compaction import is_summary_request
 from tests.fakes.model_server import Call, ModelServer, Say, fail
 from tests.support.editor import Editor, agent_env
 from tests.support.pictures import picture
+from tests.support.small_model import is_summary_request
 
 pytestmark = pytest.mark.slow
 

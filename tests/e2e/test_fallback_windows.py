@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.e2e.test_compaction import SmallModel
 from tests.fakes.model_server import fail
 from tests.support.reserves import start
+from tests.support.small_model import SmallModel
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_compaction import editor_with, facts, is_summary_request
 from tests.fakes.model_server import Call, Say
+from tests.support.small_model import editor_with, facts, is_summary_request
 
 pytestmark = pytest.mark.slow
 

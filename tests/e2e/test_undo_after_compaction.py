@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from tests.e2e.test_compaction import editor_with, facts, is_summary_request
 from tests.e2e.test_undo import load, patch, run, undo
 from tests.fakes.model_server import Say
+from tests.support.small_model import editor_with, facts, is_summary_request
 
 CONFIG = '[compression]\nprotect_last_n = 2\n[approvals]\nmode = "accept_edits"\n'
 SUMMARY = "[Summary of the conversation before this point]"

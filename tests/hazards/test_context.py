@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from tests.e2e.test_compaction import SmallModel, editor_with, facts, is_summary_request, tokens
 from tests.fakes.model_server import Call, Say, Status, fail
 from tests.support.editor import AgentError
+from tests.support.small_model import SmallModel, editor_with, facts, is_summary_request, tokens
 
 pytestmark = pytest.mark.slow
 
