@@ -87,8 +87,11 @@ def kind_of(failure: Failure) -> ProviderErrorKind:
         return named
     if status in (None, 400, 422) and failure.param in ("", "model") and MODEL_GONE.search(words):
         return "model_unavailable"
-    if status is None or status >= 500:
-        return named or _STATUSES.get(status or 0, "server")
+    if status is None:
+        return named or "server"
+    if status >= 500:
+        # A proxy tells of its own trouble in the words of the API, which may blame a request that is well.
+        return _STATUSES.get(status, "server") if named in (None, "bad_request") else named
     return _STATUSES.get(status, "bad_request")
 
 
