@@ -57,7 +57,7 @@ class Compactor:
         Raises:
             StoreError: what was compacted could not be stored.
         """
-        used = room.around + self._count(self.talk.messages)
+        used = room.around + self.talk.gauge.tokens(self.talk.gauge.size_of(self.talk.messages))
         if self.talk.gauge.in_vain >= MOST_IN_VAIN or not self.engine.is_due(used, room.window, moment):
             return
         try:
@@ -77,7 +77,7 @@ class Compactor:
             ProviderError: this error, when nothing can be done about it, with the reason.
             StoreError: what was compacted could not be stored.
         """
-        used = room.around + self._count(self.talk.messages)
+        used = room.around + self.talk.gauge.tokens(self.talk.gauge.size_of(self.talk.messages))
         limit = told_limit(str(error)) or min(round(used * _ASSUMED), room.window or used)
         self.talk.gauge.limits[room.model] = limit
         try:

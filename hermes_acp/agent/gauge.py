@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from operator import is_
 from typing import Any
 
 from hermes_acp.agent.providers.base import Request, Usage
@@ -44,6 +45,15 @@ class Gauge:
     characters_per_token: float = START
     limits: dict[str, int] = field(default_factory=dict)
     in_vain: int = 0
+    _known: tuple[Sequence[Message], Size] = ((), Size())
+
+    def size_of(self, messages: Sequence[Message]) -> Size:
+        """The size of the conversation's messages; what was there the last time is not measured again."""
+        known, size = self._known
+        if len(known) > len(messages) or not all(map(is_, known, messages)):
+            known, size = (), Size()
+        self._known = list(messages), size + size_of_messages(messages[len(known) :])
+        return self._known[1]
 
     def tokens(self, size: Size) -> int:
         """About how many tokens this takes."""
@@ -51,7 +61,7 @@ class Gauge:
 
     def learn(self, request: Request, usage: Usage) -> None:
         """Take from what the provider counted how long its tokens are here."""
-        size = size_of_request(request)
+        size = size_around(request) + self.size_of(request.messages)
         counted = usage.input - size.pictures * PICTURE_TOKENS
         if counted > 0 and size.characters > 0:
             self.characters_per_token = min(max(size.characters / counted, LEAST), MOST)
@@ -62,10 +72,9 @@ class Gauge:
         return min(told, known) if told and known else told or known
 
 
-def size_of_request(request: Request) -> Size:
-    """The size of everything that a request carries."""
-    around = len(request.system) + sum(map(len, request.notes))
-    return Size(around) + size_of_tools(request.tools) + size_of_messages(request.messages)
+def size_around(request: Request) -> Size:
+    """The size of everything that a request carries beside its messages."""
+    return Size(len(request.system) + sum(map(len, request.notes))) + size_of_tools(request.tools)
 
 
 def size_of_tools(schemas: Sequence[Mapping[str, Any]]) -> Size:
@@ -75,12 +84,7 @@ def size_of_tools(schemas: Sequence[Mapping[str, Any]]) -> Size:
 
 def size_of_messages(messages: Iterable[Message]) -> Size:
     """The size of messages."""
-    characters = pictures = 0
-    for message in messages:
-        size = _size(message)
-        characters += size.characters
-        pictures += size.pictures
-    return Size(characters, pictures)
+    return sum(map(_size, messages), Size())
 
 
 def _size(message: Message) -> Size:

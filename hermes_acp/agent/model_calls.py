@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from hermes_acp.agent.compacting import Compactor, Room
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.drafts import Drafts
-from hermes_acp.agent.gauge import Size, size_of_messages, size_of_tools
+from hermes_acp.agent.gauge import Size, size_of_tools
 from hermes_acp.agent.history import repair
 from hermes_acp.agent.notices import mark_reached, notes_for
 from hermes_acp.agent.providers.base import Reply, Request, Usage
@@ -115,7 +115,7 @@ class ModelCalls:
     def _notes(self) -> tuple[str, ...]:
         """What the model is told of the calls and the window that are used up before this call."""
         room, gauge = self.room(), self.talk.gauge
-        used = room.around + gauge.tokens(size_of_messages(self.talk.messages))
+        used = room.around + gauge.tokens(gauge.size_of(self.talk.messages))
         return notes_for(self.count - 1, self.agent.max_calls, used, self.agent.window(self.talk))
 
     def _schemas(self) -> list[dict[str, object]]:

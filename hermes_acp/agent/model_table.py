@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
@@ -60,6 +60,7 @@ class KnownModel:
 UNKNOWN = KnownModel()
 
 
+@lru_cache(256)
 def known_model(name: str, base_url: str) -> KnownModel:
     """What is known of a model at an address; of one at another address than its maker's, the window alone."""
     host = urlsplit(base_url).hostname or ""

@@ -103,7 +103,7 @@ class Tool:
     @property
     def description(self) -> str:
         """What the tool does, in the words that the model reads."""
-        return cleandoc(self.params.__doc__ or "") if isinstance(self.params, type) else self.params.description
+        return _described(self.params) if isinstance(self.params, type) else self.params.description
 
     def parse(self, arguments: Mapping[str, Any]) -> Any:
         """What a model wrote as arguments, as `prepare` takes it.
@@ -117,6 +117,11 @@ class Tool:
             return self.params.model_validate(dict(arguments))
         except ValidationError as error:
             raise ToolError(f"Wrong arguments for {self.name}: {explain(error)}") from None
+
+
+@cache
+def _described(params: type[BaseModel]) -> str:
+    return cleandoc(params.__doc__ or "")
 
 
 @cache
