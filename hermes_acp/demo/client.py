@@ -91,6 +91,7 @@ class AcpClient:
         Raises:
             AgentError: the agent answered with an error.
             AgentGone: the connection ended before the answer.
+            OSError: what a notification says could not be shown.
         """
         if self._reading.done():
             raise AgentGone("The agent has ended.")
@@ -135,9 +136,12 @@ class AcpClient:
             reason = "The agent has ended."
         except ValueError as error:
             reason = f"The agent wrote what is no JSON-RPC: {error}"
+        except OSError as error:
+            self._end(error)
+            return
         self._end(AgentGone(reason))
 
-    def _end(self, reason: AgentGone) -> None:
+    def _end(self, reason: Exception) -> None:
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(reason)

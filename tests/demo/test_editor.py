@@ -55,6 +55,21 @@ def test_in_a_pipe_the_sample_is_repaired_without_colour_or_questions_and_nothin
     assert list(tmp_path.glob("hermes-acp-demo-*")) == []
 
 
+@pytest.mark.parametrize("lines", [0, 3, 30])
+def test_a_reader_that_has_seen_enough_ends_the_demo_and_nothing_is_left(tmp_path: Path, lines: int) -> None:
+    with subprocess.Popen(
+        [*COMMAND, "--yes"], env=environment(tmp_path), stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        assert process.stdout is not None
+        for _ in range(lines):
+            process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(30) == 1
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+    assert list(tmp_path.glob("hermes-acp-demo-*")) == []
+
+
 @pytest.mark.slow
 def test_a_copy_that_is_kept_holds_the_repair(tmp_path: Path) -> None:
     result = run_demo(tmp_path, "--keep")
