@@ -96,6 +96,11 @@ class Models:
             client = self._built().connections.client(self._place(self.endpoint.model))
             self._preparing = asyncio.get_running_loop().create_task(self._prepare(client, listed))
 
+    async def warmed(self) -> None:
+        """Wait until what was begun by `warm` has come to its end."""
+        if self._preparing is not None:
+            await asyncio.wait([self._preparing])
+
     async def aclose(self) -> None:
         """Close the connections to the models."""
         if self._preparing is not None:

@@ -55,6 +55,10 @@ class Gauge:
         self._known = list(messages), size + size_of_messages(messages[len(known) :])
         return self._known[1]
 
+    def forget(self) -> None:
+        """Hold no messages any more."""
+        self._known = (), Size()
+
     def tokens(self, size: Size) -> int:
         """About how many tokens this takes."""
         return round(size.characters / self.characters_per_token) + size.pictures * PICTURE_TOKENS

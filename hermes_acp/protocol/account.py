@@ -17,6 +17,7 @@ from hermes_acp.errors import CredentialsMissing, HermesError
 from hermes_acp.events import Notice
 from hermes_acp.local.waiting import surely
 from hermes_acp.opening import Terms, terms
+from hermes_acp.protocol import garbage
 from hermes_acp.settings import (
     Home,
     ModelEndpoint,
@@ -52,6 +53,7 @@ class Account:
         self._local = LocalSearch()
         self._keyring = KeyringKey()
         self._warming: asyncio.Task[None] | None = None
+        self._settling: asyncio.Task[None] | None = None
         self._logouts = 0
         self._signing = asyncio.Lock()
 
@@ -143,6 +145,7 @@ class Account:
             self._warming = asyncio.get_running_loop().create_task(self._warm_late(listed))
         else:
             models.warm(lambda: listed() if models is self._models else None)
+            self._settling = asyncio.get_running_loop().create_task(_settle(models))
 
     async def authenticate(self) -> None:
         """Look again for a model, and end a logout if there is one; one that comes meanwhile holds.
@@ -175,8 +178,8 @@ class Account:
     async def aclose(self) -> None:
         """Close every connection to a model."""
         self._retire()
-        if self._warming is not None:
-            self._warming.cancel()
+        for task in filter(None, (self._warming, self._settling)):
+            task.cancel()
         for models in self._retired:
             await models.aclose()
 
@@ -233,3 +236,9 @@ class Account:
             self._retired.append(self._models)
         self._models = self._settings = None
         self._local.forget()
+
+
+async def _settle(models: Models) -> None:
+    """All is imported once the models are warm."""
+    await models.warmed()
+    garbage.look_as_usual()

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 MAX_GREETING = 1024 * 1024
 """A first line longer than this is left to the peer."""
 
-_COLLECTING = (20_000, 50, 50)
-"""When garbage is looked for: by default a hundred times in the import of an SDK, which has none."""
-
 _CHUNK = 65536
 
 _WAITING = b"""hermes-acp: waiting for an editor, which sends JSON-RPC here, a message a line. Ctrl-D ends it.
@@ -187,9 +184,9 @@ def _wait(reader: int | None, writer: int | None) -> None:
 def _serve(booted: Booted) -> int:
     """Import the agent, without looking for garbage in what stays for good, and hand the wire over."""
     gc.disable()
-    from hermes_acp.protocol import server
+    from hermes_acp.protocol import garbage, server
 
     gc.freeze()
-    gc.set_threshold(*_COLLECTING)
+    garbage.look_seldom()
     gc.enable()
     return server.serve(booted)

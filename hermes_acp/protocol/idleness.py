@@ -52,4 +52,5 @@ class Idleness:
             self.begin()
             return
         self.conversation.messages = []
+        self.conversation.gauge.forget()
         self._away = True
