@@ -70,8 +70,8 @@ class Undo:
         lost = {each.file.path for each in files if each.standing == "lost"}
         if failed := [each for each in outcomes if not each.done and each.file.path not in lost]:
             head = (
-                f"{len(failed)} of {len(outcomes)} files could not be restored, so {_called(turn)} is not taken back "
-                "yet; `/undo` tries them again."
+                f"{len(failed)} of {len(outcomes)} files could not be restored, so the {_called(turn)} is not taken "
+                "back yet; `/undo` tries them again."
             )
         else:
             head = self._take_back(turn)
@@ -84,9 +84,9 @@ class Undo:
             self.talk.go_back_to(left)
         self.journal.mark_undone(turn)
         if left is not None:
-            return f"{_called(turn).replace('the', 'The', 1)} is undone; the model does not see it any more."
+            return f"The {_called(turn)} is undone; the model does not see it any more."
         return (
-            f"{_called(turn).replace('the', 'The', 1)} is undone. It stands no longer by itself in what the model sees "
+            f"The {_called(turn)} is undone. It stands no longer by itself in what the model sees "
             "(it was left out already): that stays as it is."
         )
 
@@ -171,7 +171,7 @@ class _Card:
             title=self._title,
             kind="edit",
             effect="edit",
-            reason=f"Undo what {self.turn} changed? {reason}",
+            reason=f"Undo what the {self.turn} changed? {reason}",
             cwd=str(self.workspace.cwd),
             diffs=self._diffs,
             locations=self._places,
@@ -182,9 +182,9 @@ class _Card:
 
 
 def _called(turn: PastTurn) -> str:
-    """The last turn in words: by what the person asked for, as far as that is known."""
+    """The last turn in words, to follow on "the": by what the person asked for, as far as that is known."""
     said = " ".join(visible(turn.prompt.text).split()) if turn.prompt else ""
-    return f"the turn “{shorten_words(said, _LONGEST_PROMPT)}”" if said else "the last turn"
+    return f"turn “{shorten_words(said, _LONGEST_PROMPT)}”" if said else "last turn"
 
 
 def _commands(turn: PastTurn) -> str:
