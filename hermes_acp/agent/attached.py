@@ -6,11 +6,14 @@ from pathlib import Path
 
 from hermes_acp.errors import ToolError
 from hermes_acp.local.paths import inside
+from hermes_acp.messages import Text, UserMessage
 from hermes_acp.tools.safety.paths import is_secret
 from hermes_acp.workspace import Workspace
 
 INLINE_BYTES = 32_000
 """A text file of the workspace up to this size is put into the message itself."""
+
+_OPENING = '<file path="'
 
 
 async def small_text(path: Path, workspace: Workspace) -> str | None:
@@ -36,4 +39,10 @@ def as_text(data: bytes) -> str | None:
 
 def tagged(source: str, text: str) -> str:
     """A file's text with its path around it, as models are given files."""
-    return f'<file path="{source}">\n{text}\n</file>'
+    return f'{_OPENING}{source}">\n{text}\n</file>'
+
+
+def typed(prompt: UserMessage) -> str:
+    """What a person wrote themselves: the text without the files that came with it."""
+    texts = (part.text for part in prompt.parts if isinstance(part, Text))
+    return "\n".join(text for text in texts if not text.startswith(_OPENING))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 
+from hermes_acp.agent.attached import typed
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.kept_workspace import KeptWorkspace
 from hermes_acp.agent.providers.base import new_id
@@ -183,7 +184,7 @@ class _Card:
 
 def _called(turn: PastTurn) -> str:
     """The last turn in words, to follow on "the": by what the person asked for, as far as that is known."""
-    said = " ".join(visible(turn.prompt.text).split()) if turn.prompt else ""
+    said = " ".join(visible(typed(turn.prompt)).split()) if turn.prompt else ""
     return f"turn “{shorten_words(said, _LONGEST_PROMPT)}”" if said else "last turn"
 
 

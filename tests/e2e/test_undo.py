@@ -59,6 +59,16 @@ async def editor(request, tmp_path, model):
         yield editor
 
 
+async def test_the_undone_turn_is_called_by_what_was_typed_without_the_files_that_came_with_it(editor, model, project):
+    (project / "a.txt").write_text("two\n")
+    session = await editor.new_session(project)
+    editor.model.say(Say(calls=[patch("a.txt", "two", "three")]), "Done.")
+    link = {"type": "resource_link", "uri": (project / "a.txt").as_uri(), "name": "a.txt"}
+    blocks = [{"type": "text", "text": "Correct it, please."}, link]
+    await editor.request("session/prompt", {"sessionId": session, "prompt": blocks})
+    assert "The turn “Correct it, please.” is undone" in await undo(editor, session)
+
+
 async def test_changed_files_are_restored_and_made_ones_removed_with_their_folders(editor, model, project):
     (project / "a.txt").write_bytes(b"one\ntwo\n")
     (project / "a.txt").chmod(0o640)

@@ -29,7 +29,9 @@ test("no command, not signed in, signed in by a terminal, crashed and going on",
   await picture(page, "13-signed-out");
   await problem.getByRole("button", { name: "Set up in a terminal" }).click();
   const terminal = page.locator(".integrated-terminal .xterm-rows").first();
-  const answers = [["Provider", "custom"], ["Base URL", model.url], ["Model", "fake-model"], ["API key", "sk-test-0123456789"]] as const;
+  const answers = [
+    ["Provider", "custom"], ["Base URL", model.url], ["API \\[", ""], ["API key", "sk-test-0123456789"], ["Model", "fake-model"], ["Try it", "no"],
+  ] as const;
   for (const [question, answer] of answers) {
     await terminal.locator("div", { hasText: new RegExp(`^${question}`) }).first().waitFor({ timeout: SLOW });
     await page.keyboard.type(answer);
