@@ -28,6 +28,7 @@ def run_in_terminal() -> str:
         pieces.append(data)
         return data
 
+    os.environ["COLUMNS"] = str(WIDTH)
     status = pty.spawn(COMMAND, keep)
     if status != 0:
         sys.exit("the demo failed")
