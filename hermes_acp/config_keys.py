@@ -184,23 +184,21 @@ def _engine(value: Any) -> str:
     return name
 
 
-_ENTRY: Checks = {
+_PLACE: Checks = {
     "provider": text,
-    "model": text,
     "base_url": address,
     "api_mode": partial(choice, choices=API_MODES),
     "api_key_env": variable,
     "context_window": partial(count, least=0),
 }
+"""Where a model is asked, and how much it holds."""
+
+_ENTRY: Checks = {"model": text, **_PLACE}
 """A model in a list of reserves, or of a side task."""
 
 CHECKS: Checks = {
-    "model.provider": text,
     "model.name": text,
-    "model.base_url": address,
-    "model.api_mode": partial(choice, choices=API_MODES),
-    "model.api_key_env": variable,
-    "model.context_window": partial(count, least=0),
+    **{f"model.{key}": check for key, check in _PLACE.items()},
     "model.vision": yes_or_no,
     "model.anthropic_version": day,
     "model.max_output": partial(count, least=0),
