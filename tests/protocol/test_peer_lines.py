@@ -78,9 +78,12 @@ line = st.one_of(
         st.sampled_from(["note", CANCEL, "session/cancel", "$/x", "y"]),
         st.none() | st.dictionaries(st.sampled_from(["requestId", "sessionId"]), st.integers(0, 20)),
     ),
-    st.builds(lambda id_, member: json.dumps({"jsonrpc": "2.0", "id": id_, member: 1}).encode(),
-              st.integers(-1, 5), st.sampled_from(["result", "error"])),
-)  # fmt: skip
+    st.builds(
+        lambda id_, member: json.dumps({"jsonrpc": "2.0", "id": id_, member: 1}).encode(),
+        st.integers(-1, 5),
+        st.sampled_from(["result", "error"]),
+    ),
+)
 
 
 @settings(max_examples=60, deadline=None)

@@ -37,9 +37,12 @@ async def test_bytes_that_are_not_utf_8_are_replaced(server, provider):
 async def test_lone_surrogates_are_replaced_wherever_they_stand(say):
     item = reasoning("\ud83d", encrypted_content="g\ud83d")
     asked = await say(
-        said("a\ud83c", 1), said("\udf0d \udcb2", 1), done(item, 0), done(call('{"path":"\ud835"}', name="x\ud83d"), 2),
+        said("a\ud83c", 1),
+        said("\udf0d \udcb2", 1),
+        done(item, 0),
+        done(call('{"path":"\ud835"}', name="x\ud83d"), 2),
         completed(),
-    )  # fmt: skip
+    )
     assert asked.message.text == "a🌍 \ufffd"
     assert asked.calls == [("x\ufffd", {"path": "\ufffd"})]
     json.dumps(to_dict(asked.message), ensure_ascii=False).encode()
