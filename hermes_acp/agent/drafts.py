@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import replace
 
 from hermes_acp.agent.conversation import Toolbox
@@ -31,11 +31,6 @@ class Drafts:
         self._open[draft.call_id] = replace(draft, title=draft.title or draft.name or "?")
         self._host.emit(self._open[draft.call_id])
 
-    def complete(self, call_ids: Iterable[str]) -> None:
-        """The reply is whole: these calls are no drafts any more."""
-        for call_id in call_ids:
-            self._open.pop(call_id, None)
-
     async def drop(self, finished: ToolFinished) -> None:
         """Close one draft that a broken attempt left behind."""
         draft = self._open.pop(finished.call_id, None)
@@ -44,7 +39,7 @@ class Drafts:
         self._host.emit(ToolPrepared(draft.call_id, draft.name, draft.kind, draft.title))
         await self._host.acknowledge(finished)
 
-    async def close(self) -> None:
-        """Close every draft that is still open."""
-        for draft in list(self._open.values()):
+    async def close(self, but: Collection[str] = ()) -> None:
+        """Close every draft that is still open, but those of these calls: they are for the caller to end."""
+        for draft in [draft for call_id, draft in self._open.items() if call_id not in but]:
             await self.drop(ToolFinished(draft.call_id, draft.name, _NOT_RUN))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal
@@ -12,12 +13,12 @@ from hermes_acp.agent.drafts import Drafts
 from hermes_acp.agent.gauge import Size, size_of_tools
 from hermes_acp.agent.history import repair
 from hermes_acp.agent.notices import mark_reached, notes_for
-from hermes_acp.agent.providers.base import Reply, Request, Usage
+from hermes_acp.agent.providers.base import Delta, Reply, Request, Usage
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished, UsageChanged
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.local.waiting import finishing
+from hermes_acp.local.waiting import unless_whole
 
 if TYPE_CHECKING:
     from hermes_acp.agent.loop import Agent
@@ -122,32 +123,39 @@ class ModelCalls:
         return [tool.schema() for tool in self.agent.tools(self.talk).values()]
 
     async def _stream(self, request: Request) -> Reply:
+        """The reply to one request. The cards of its calls are open; every other draft is closed."""
         self.host.emit(StatusChanged("thinking"))
         drafts = Drafts(self.host, self.agent.every_tool(self.talk))
-        async with finishing(drafts.close), aclosing(self.agent.provider.stream(request)) as deltas:
-            count, told = 0, False
-            async for delta in deltas:
-                if told and isinstance(delta, TextDelta | ReasoningDelta):
-                    # What the provider told, such as a retry, is over.
-                    self.host.emit(StatusChanged("thinking"))
-                    told = False
-                if isinstance(delta, TextDelta | ReasoningDelta):
-                    self.host.emit(delta)
-                    count += 1
-                    if count % _DELTAS_BETWEEN_WAITS == 0:
-                        await self.host.ready()
-                elif isinstance(delta, Reply):
-                    if delta.finish != "refusal" and request.tool_choice != "none":
-                        drafts.complete(call.id for call in delta.message.tool_calls)
-                    return delta
-                elif isinstance(delta, ToolDrafted):
-                    drafts.open(delta)
-                elif isinstance(delta, ToolFinished):
-                    await drafts.drop(delta)
-                else:
-                    told = told or isinstance(delta, StatusChanged)
-                    self.talk.take_note(delta)
-                    self.host.emit(delta)
+        async with unless_whole(drafts.close):
+            async with aclosing(self.agent.provider.stream(request)) as deltas:
+                reply = await self._show(deltas, drafts)
+            made = reply.finish != "refusal" and request.tool_choice != "none"
+            await drafts.close([call.id for call in reply.message.tool_calls if made])
+        return reply
+
+    async def _show(self, deltas: AsyncIterator[Delta], drafts: Drafts) -> Reply:
+        """Show what streams in, up to the whole reply."""
+        count, told = 0, False
+        async for delta in deltas:
+            if told and isinstance(delta, TextDelta | ReasoningDelta):
+                # What the provider told, such as a retry, is over.
+                self.host.emit(StatusChanged("thinking"))
+                told = False
+            if isinstance(delta, TextDelta | ReasoningDelta):
+                self.host.emit(delta)
+                count += 1
+                if count % _DELTAS_BETWEEN_WAITS == 0:
+                    await self.host.ready()
+            elif isinstance(delta, Reply):
+                return delta
+            elif isinstance(delta, ToolDrafted):
+                drafts.open(delta)
+            elif isinstance(delta, ToolFinished):
+                await drafts.drop(delta)
+            else:
+                told = told or isinstance(delta, StatusChanged)
+                self.talk.take_note(delta)
+                self.host.emit(delta)
         raise ProviderError("The stream ended without a reply.", kind="incomplete")
 
     def _note(self, request: Request, reply: Reply) -> None:

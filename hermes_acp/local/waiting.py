@@ -70,6 +70,17 @@ async def finishing(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncItera
     What the block raised goes on afterwards: an error of the work never takes its place, and a cancellation
     is never lost.
     """
+    async with unless_whole(work):
+        yield
+    await surely(work())
+
+
+@asynccontextmanager
+async def unless_whole(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncIterator[None]:
+    """As `finishing`, for work that is owed only if the block does not come to its end.
+
+    A block that comes to its end is left without waiting, so no cancellation comes between it and what follows.
+    """
     try:
         yield
     except BaseException as raised:
@@ -79,4 +90,3 @@ async def finishing(work: Callable[[], Coroutine[Any, Any, None]]) -> AsyncItera
             if str(error) != str(raised):
                 log.warning("could not finish: %s", error)
         raise
-    await surely(work())

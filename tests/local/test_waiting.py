@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from hermes_acp.local.waiting import finishing, surely, within
+from hermes_acp.local.waiting import finishing, surely, unless_whole, within
 
 
 async def test_a_wait_says_whether_it_came_to_its_end() -> None:
@@ -66,3 +66,23 @@ async def test_what_a_block_raised_goes_on_after_its_end_even_when_that_fails() 
         async with finishing(end):
             pass
     assert done == ["end", "end"]
+
+
+async def test_work_that_is_owed_only_after_a_failure_adds_no_wait_to_a_whole_block() -> None:
+    done: list[str] = []
+
+    async def mend() -> None:
+        await asyncio.sleep(0)
+        done.append("mended")
+
+    async def whole() -> str:
+        async with unless_whole(mend):
+            done.append("whole")
+        return "ended"
+
+    with pytest.raises(StopIteration, match="ended"):
+        whole().send(None)
+    with pytest.raises(KeyError):
+        async with unless_whole(mend):
+            raise KeyError("broken")
+    assert done == ["whole", "mended"]
