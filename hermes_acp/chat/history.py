@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator, Iterable
 from pathlib import Path
 
+from prompt_toolkit.application import get_app
 from prompt_toolkit.history import History
 
 from hermes_acp.text import clean
@@ -24,6 +25,12 @@ class TypedHistory(History):
     def __init__(self, path: Path | None) -> None:
         super().__init__()
         self._path = path
+
+    async def load(self) -> AsyncGenerator[str, None]:
+        """The inputs, the latest first. A search may have been drawn without them, so it is drawn again."""
+        async for text in super().load():
+            yield text
+        get_app().invalidate()
 
     def load_history_strings(self) -> Iterable[str]:
         """The newest inputs, the latest first."""

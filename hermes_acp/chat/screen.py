@@ -40,6 +40,9 @@ from hermes_acp.chat.surface import GUARD_SECONDS, Doings
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
 
+REDRAW_SECONDS = 0.03
+"""So much time lies between two drawings."""
+
 _MENU_ROWS = 6
 _INPUT_ROWS = 10
 _MARK = "› "
@@ -125,7 +128,7 @@ class Screen:
             style=_STYLE,
             color_depth=None if self._colour else ColorDepth.DEPTH_1_BIT,
             erase_when_done=True,
-            min_redraw_interval=0.03,
+            min_redraw_interval=REDRAW_SECONDS,
             input=input,
             output=output,
         )

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
+from hermes_acp.chat import screen
 from tests.chat.conftest import ALT_ENTER, CTRL_C, CTRL_E, CTRL_O, CTRL_R, ENTER, KEY
 from tests.fakes.model_server import Call, Say, fail
 
@@ -484,3 +485,17 @@ async def test_what_was_typed_before_is_searched_with_ctrl_r(chat, model):
         await asyncio.sleep(0.2)
     said = [request.messages[-1]["content"] for request in model.requests]
     assert said[-1] == "Find the heron. Again."
+
+
+async def test_a_search_that_is_drawn_before_the_history_is_there_finds_all_the_same(chat, model, monkeypatch):
+    monkeypatch.setattr(screen, "REDRAW_SECONDS", 0.5)
+    model.say("It flew.", "It stayed.")
+    async with chat() as typist:
+        typist.type("Find the heron." + ENTER)
+        await typist.sees("It flew.")
+        typist.type("Another thing." + ENTER)
+        await typist.sees("It stayed.")
+        typist.type(CTRL_R + "hero")
+        await typist.sees("look back for: hero", "Find the heron.", seconds=5)
+        typist.type(CTRL_C)
+        await asyncio.sleep(0.1)
