@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.kept_workspace import KeptWorkspace
+from hermes_acp.agent.store.journal import Journal
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
 from hermes_acp.agent.tools import AgentTools
@@ -59,10 +60,11 @@ def _terms(settings: Settings, folders: tuple[Path, ...]) -> Terms:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """What the engine knows of a session, and its MCP servers, the person's own and those that an editor may name; none
-    of them is started yet."""
+    """What the engine knows of a session, the journal that all of it goes into, and its MCP servers, the person's own
+    and those that an editor may name; none of them is started yet."""
 
     conversation: Conversation
+    journal: Journal
     servers: Servers
 
 
@@ -95,11 +97,12 @@ class Opening:
             StoreError: the store cannot be used.
         """
         workspace = around(await asyncio.to_thread(self._local, record, config))
-        conversation = await self._conversation(record, workspace, Approvals(mode, config.approvals.rules))
+        journal = await self.store.journal(record.id)
+        conversation = await self._conversation(record, journal, workspace, Approvals(mode, config.approvals.rules))
         desk = Desk(conversation, self.store, self.home.config, agent, self.trust)
         conversation.toolbox = AgentTools(desk)
         place = Surroundings(conversation.workspace.cwd, lambda: conversation.workspace.roots)
-        return Opened(conversation, Servers(place, config.mcp_servers))
+        return Opened(conversation, journal, Servers(place, config.mcp_servers))
 
     async def messages(self, session_id: str) -> list[Message]:
         """What the model sees of a session, in an order that it can be sent in.
@@ -129,8 +132,10 @@ class Opening:
             return LocalWorkspace(cwd, roots, why_not=sandbox)
         return LocalWorkspace(cwd, roots, sandbox)
 
-    async def _conversation(self, record: SessionRecord, workspace: Workspace, approvals: Approvals) -> Conversation:
-        messages, journal = await self.messages(record.id), await self.store.journal(record.id)
+    async def _conversation(
+        self, record: SessionRecord, journal: Journal, workspace: Workspace, approvals: Approvals
+    ) -> Conversation:
+        messages = await self.messages(record.id)
         if closing := close_open_turn(messages):
             journal.add_message(closing)
         return Conversation(

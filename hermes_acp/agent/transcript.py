@@ -13,6 +13,16 @@ def with_ended_cards(events: Iterable[Event]) -> Iterator[Event]:
     """The events of turns that are over, with an end for each card that has none: the program was killed
     before it came to that."""
     open_cards: dict[str, ToolPrepared] = {}
+    yield from _with_ends(events, open_cards)
+    yield from _ends(open_cards)
+
+
+def with_ended_past(events: Iterable[Event]) -> Iterator[Event]:
+    """As `with_ended_cards`, while the last turn runs: its cards are still to end."""
+    yield from _with_ends(events, {})
+
+
+def _with_ends(events: Iterable[Event], open_cards: dict[str, ToolPrepared]) -> Iterator[Event]:
     for event in events:
         match event:
             case ToolPrepared():
@@ -22,7 +32,6 @@ def with_ended_cards(events: Iterable[Event]) -> Iterator[Event]:
             case UserPrompted():
                 yield from _ends(open_cards)
         yield event
-    yield from _ends(open_cards)
 
 
 def _ends(open_cards: dict[str, ToolPrepared]) -> list[Event]:

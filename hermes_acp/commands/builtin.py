@@ -130,6 +130,7 @@ async def run_command(session: Session, invocation: Invocation) -> None:
     journal.begin_turn()
     said = f"/{invocation.command.name} {invocation.argument}".strip()
     stage.record(UserPrompted(user(said), new_id("msg")))
+    session.conversation.flush = stage.flush
     async with finishing(partial(_keep, stage, journal)):
         stage.emit(TextDelta(await invocation.command.run(session, invocation.argument), new_id("msg")))
 

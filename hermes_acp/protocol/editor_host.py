@@ -6,7 +6,8 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from hermes_acp.agent.providers.base import new_id
@@ -34,6 +35,7 @@ from hermes_acp.protocol.capabilities import ClientCapabilities
 from hermes_acp.protocol.peer import Peer
 from hermes_acp.protocol.permission import ask_permission
 from hermes_acp.protocol.questions import ask_by_choice, ask_by_form
+from hermes_acp.protocol.replays import Replays
 from hermes_acp.protocol.updates import as_new_card, encode, spoken
 
 log = logging.getLogger(__name__)
@@ -70,10 +72,15 @@ class EditorHost:
         self._open: TextDelta | ReasoningDelta | None = None
         self._cards: set[str] = set()
         self._outputs: dict[str, ToolOutput] = {}
+        self._replays = Replays()
         self.switched: Callable[[str], None] = lambda model: None
         self._status = _Paced(STATUS_SECONDS, self._send_status)
 
     def emit(self, event: Event) -> None:
+        if not self._replays.take(event):
+            self._show(event)
+
+    def _show(self, event: Event) -> None:
         match event:
             case TextDelta() | ReasoningDelta():
                 self._gather(event)
@@ -92,18 +99,28 @@ class EditorHost:
             case _:
                 self._send(event)
 
-    def begin_replay(self) -> None:
-        """The editor is about to be shown the whole session anew: it knows none of its cards."""
-        self._flush_shown()
-        self._cards.clear()
+    @asynccontextmanager
+    async def replaying(self) -> AsyncIterator[None]:
+        """A block in which the editor is shown the whole session anew: it knows none of its cards."""
+        async with self._replays.one(self.emit):
+            self._flush_shown()
+            self._cards.clear()
+            yield
 
-    def replay(self, event: Event) -> None:
-        """Send an event of an earlier turn. What was live only is not repeated (ACP: notices), and every card
-        is a new one: the editor shows them in another place than before."""
+    async def replay(self, event: Event) -> None:
+        """Send an event of the past, and wait until the reader keeps up. What was live only is not repeated (ACP:
+        notices), and every card is a new one: the editor shows them in another place than before."""
         if isinstance(event, ToolPrepared):
             self._cards.discard(event.call_id)
         if not isinstance(event, Notice | ModelSwitched):
             self._send(event)
+            self._replays.note(event)
+        await self._peer.drained()
+
+    async def caught_up(self) -> None:
+        """Wait until the editor has been sent all that was emitted."""
+        await self._replays.over()
+        self.flush()
 
     def update(self, update: dict[str, Any]) -> None:
         """Send one update as it is, after everything before it."""
@@ -121,13 +138,16 @@ class EditorHost:
             self._flush_output(output.call_id)
 
     async def ready(self) -> None:
+        await self._replays.over()
         await self._peer.drained()
 
     async def approve(self, request: ApprovalRequest) -> Answer:
+        await self._replays.over()
         self._flush_shown()
         return await ask_permission(self._peer, self._session_id, request, self._manner.approval_timeout)
 
     async def clarify(self, question: Question) -> str | None:
+        await self._replays.over()
         self._flush_shown()
         if self._manner.client.forms:
             return await ask_by_form(self._peer, self._session_id, question, self._manner.approval_timeout)

@@ -6,6 +6,7 @@ JSON Schema validator (70 ms of processor time) that have no part here.
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import logging
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.errors import RpcError, from_exception, internal_error
 from hermes_acp.protocol.jsonrpc import Request
 from hermes_acp.protocol.routes import Call, Route
@@ -55,36 +57,52 @@ class Router:
         self._methods = {route.name: _method(route) for route in routes}
 
     async def answer(self, call: Call[Any], request: Request, outcome: Outcome) -> dict[str, Any]:
-        """The result of the request's method.
+        """The result of the request's method. A cancel that comes when the method has ended is too late.
 
         Raises:
             RpcError: the method does not exist, refused the request, or failed.
         """
         params = request.params if isinstance(request.params, dict) else {}
         message = {"jsonrpc": "2.0", "id": request.id, "method": request.method, "params": params}
-        response = await _dispatch(
-            deserializer=_same,
-            validator=_same,
-            post_process=_same,
-            methods=self._methods,
-            context=(call, outcome),
-            request=message,
-        )
+        asked = _Asked(call, outcome)
+        try:
+            response = await _dispatch(
+                deserializer=_same,
+                validator=_same,
+                post_process=_same,
+                methods=self._methods,
+                context=asked,
+                request=message,
+            )
+        except asyncio.CancelledError:
+            if asked.result is None:
+                raise
+            return asked.result
         return _result(response)
+
+
+@dataclass(slots=True)
+class _Asked:
+    """A request on its way through the library, which waits once more after the method: `result` is there before
+    that. What the method has done stands then, so it has to be told."""
+
+    call: Call[Any]
+    outcome: Outcome
+    result: dict[str, Any] | None = None
 
 
 def _method(route: Route) -> Callable[..., Coroutine[Any, Any, Any]]:
     """The route as the library calls it. The params are taken as keywords, whatever they are named, and
     no exception gets out: the library would send its text to the editor."""
 
-    async def run(context: tuple[Call[Any], Outcome], /, **params: Any) -> Any:
-        call, outcome = context
-        if isinstance(outcome, RpcError):
-            return _refusal(outcome)
+    async def run(asked: _Asked, /, **params: Any) -> Any:
+        if isinstance(asked.outcome, RpcError):
+            return _refusal(asked.outcome)
         try:
-            return _success(await route.handle(call, outcome))
+            asked.result = await route.handle(asked.call, asked.outcome)
         except Exception as error:
             return _refusal(from_exception(error))
+        return _success(asked.result)
 
     return run
 

@@ -8,9 +8,12 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hermes_acp.agent.abridging import for_replay
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
+from hermes_acp.agent.store.journal import Journal
 from hermes_acp.agent.titles import ask_title, title_question
+from hermes_acp.agent.transcript import with_ended_cards, with_ended_past
 from hermes_acp.agent.trust import Trust
 from hermes_acp.agent.turns import Turns
 from hermes_acp.commands.builtin import find_command, find_custom, run_command
@@ -41,6 +44,7 @@ class Session:
     """
 
     conversation: Conversation
+    journal: Journal
     shown: ShownOptions
     host: EditorHost
     agent: Callable[[str], Agent]
@@ -93,6 +97,19 @@ class Session:
         """
         self.conversation.flush()
         await self.conversation.journal.commit()
+
+    async def replay(self) -> None:
+        """Show the editor everything that was shown in the session, in order; of very long cards both ends. What
+        happens meanwhile is shown after it.
+
+        Raises:
+            StoreError: it cannot be read, or what is not stored yet be written, now.
+        """
+        async with self.host.replaying():
+            with_ends = with_ended_past if self.turns.busy else with_ended_cards
+            self.conversation.flush()
+            for event in for_replay(list(with_ends(await self.journal.shown()))):
+                await self.host.replay(event)
 
     async def choose(self, option: str, value: str) -> None:
         """Set an option to one of its allowed values by a command."""

@@ -6,22 +6,20 @@ import asyncio
 import logging
 import os
 import uuid
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from hermes_acp.agent.abridging import for_replay
 from hermes_acp.agent.custom_commands import find_custom_commands
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
-from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
 from hermes_acp.errors import HermesError, SessionDeleted, SessionNotFound
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.local.waiting import surely
+from hermes_acp.local.waiting import surely, unless_whole
 from hermes_acp.local.workspace import LocalWorkspace
 from hermes_acp.opening import Opening
 from hermes_acp.protocol.account import Account
@@ -84,7 +82,8 @@ class Sessions:
         options = self.account.options({}, terms)
         roots = tuple(map(str, place.roots))
         record = SessionRecord(str(uuid.uuid4()), str(place.cwd), roots, options=options.values())
-        return await self._enter(await self.store.create(record), place, terms.config, options)
+        async with self._unless_made(record.id):
+            return await self._enter(await self.store.create(record), place, terms.config, options)
 
     async def open(self, session_id: str, place: Place) -> Session:
         """An earlier session, brought back from the store unless it is open already.
@@ -112,25 +111,15 @@ class Sessions:
         await self.account.look(place.folders)
         if session := self._open.get(source.id):
             await session.store_what_was_shown()
-        return await self._copied(source.id, str(uuid.uuid4()), place)
-
-    async def _copied(self, source_id: str, new_id: str, place: Place) -> Session:
-        """The copy, opened; none is left where that fails or is cancelled, since the editor is not told of it."""
-        try:
-            record = await self.store.fork(source_id, new_id, tuple(map(str, place.roots)))
+        new_id = str(uuid.uuid4())
+        async with self._unless_made(new_id):
+            record = await self.store.fork(source.id, new_id, tuple(map(str, place.roots)))
             return await self._reopen(record, place)
-        except BaseException:
-            await surely(self.store.delete(new_id))
-            raise
 
-    async def replay(self, session: Session) -> None:
-        """Show the editor everything that was shown in the session, in order; of very long cards both ends."""
-        await session.store_what_was_shown()
-        events = await self.store.events(session.id)
-        session.host.begin_replay()
-        for event in for_replay(events if session.turns.busy else list(with_ended_cards(events))):
-            session.host.replay(event)
-            await session.host.ready()
+    def _unless_made(self, new_id: str) -> AbstractAsyncContextManager[None]:
+        """A block that makes a new session: nothing of it is left where that fails or is cancelled, since the editor
+        is not told of it."""
+        return unless_whole(lambda: self.store.delete(new_id))
 
     def offer_models(self) -> None:
         """Let the models that there are now be chosen in every open session."""
@@ -208,6 +197,7 @@ class Sessions:
         preparation = Preparation(conversation, host, opened.servers, opening.trust, self.account.ready)
         session = Session(
             conversation,
+            opened.journal,
             shown,
             host,
             agent,

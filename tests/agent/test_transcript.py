@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hermes_acp.agent.history import INTERRUPTED_RESULT
-from hermes_acp.agent.transcript import with_ended_cards
+from hermes_acp.agent.transcript import with_ended_cards, with_ended_past
 from hermes_acp.cards import ToolResult
 from hermes_acp.events import TextDelta, ToolFinished, ToolPrepared, UserPrompted
 from hermes_acp.messages import user
@@ -42,3 +42,8 @@ def test_nothing_is_lost_or_moved_and_every_card_ends(shown):
         if isinstance(event, ToolPrepared):
             later = [each for each in result[index:] if isinstance(each, ToolFinished)]
             assert event.call_id in [each.call_id for each in later]
+
+
+def test_the_cards_of_a_turn_that_still_runs_stay_open():
+    shown = [PROMPT, card("a"), PROMPT, card("b")]
+    assert list(with_ended_past(shown)) == [*shown[:2], end("a", INTERRUPTED_RESULT), *shown[2:]]

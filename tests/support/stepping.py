@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -33,28 +35,44 @@ class _Stepped(Coroutine[Any, Any, Any]):
         return self._of.__await__()
 
 
-async def cancelled_after(steps: int, work: Coroutine[Any, Any, Any]) -> bool:
-    """Run it to its end, with a cancel once it and the tasks it begins have made so many steps; whether the cancel
-    came before the end."""
-    loop = asyncio.get_running_loop()
-    task: asyncio.Task[Any] | None = None
-    left = steps
+@dataclass
+class Countdown:
+    """`count` steps are left until `do` is called."""
 
-    def step() -> None:
-        nonlocal left
-        left -= 1
-        if left == 0 and task is not None:
-            task.cancel()
+    count: int
+    do: Callable[[], object] = lambda: None
+    ended: bool = False
+
+    def step(self) -> None:
+        if self.ended:
+            return
+        self.count -= 1
+        if self.count == 0:
+            self.do()
+
+
+@contextmanager
+def after_steps(steps: int) -> Iterator[Countdown]:
+    """A block in which something is done once the tasks that are begun in it have made so many steps."""
+    loop, countdown = asyncio.get_running_loop(), Countdown(steps)
 
     def begin(loop: asyncio.AbstractEventLoop, of: Any, **more: Any) -> asyncio.Task[Any]:
-        return asyncio.Task(_Stepped(of, step), loop=loop, **more)
+        return asyncio.Task(_Stepped(of, countdown.step), loop=loop, **more)
 
     loop.set_task_factory(begin)
     try:
-        task = loop.create_task(work)
-        await asyncio.wait([task])
+        yield countdown
     finally:
         loop.set_task_factory(None)
+        countdown.ended = True
+
+
+async def cancelled_after(steps: int, work: Coroutine[Any, Any, Any]) -> bool:
+    """Run it to its end, with a cancel after so many steps; whether the cancel came before the end."""
+    with after_steps(steps) as countdown:
+        task = asyncio.create_task(work)
+        countdown.do = task.cancel
+        await asyncio.wait([task])
     if not task.cancelled():
         task.result()
-    return left <= 0
+    return countdown.count <= 0

@@ -23,6 +23,7 @@ from hermes_acp.agent.store.facts import (
     touch_session,
     write_facts,
 )
+from hermes_acp.agent.store.queries import read_events
 from hermes_acp.agent.store.records import Changes, StoredMessage
 from hermes_acp.agent.store.thread import StoreThread
 from hermes_acp.errors import SessionDeleted
@@ -139,6 +140,15 @@ class Journal:
         await self.commit()
         return await self._thread.run(read_past_turn, self._session_id, self._lineage.writer, self._opened_at)
 
+    async def shown(self) -> list[Event]:
+        """What the person was shown in the session up to this very moment, and nothing that comes after it; what was
+        noted of it is written first.
+
+        Raises:
+            StoreError: it cannot be read, or written, now.
+        """
+        return await self._thread.run(self._read, self._noted)
+
     async def commit(self, durable: bool = False) -> None:
         """Write everything noted so far in one transaction; it is written even when the waiter is cancelled.
 
@@ -168,6 +178,10 @@ class Journal:
             raise
         self._rows = rows
         self._let_go_of(len(facts))
+
+    def _read(self, connection: sqlite3.Connection, upto: int) -> list[Event]:
+        self._write(connection, upto, durable=False)
+        return read_events(connection, self._session_id)
 
     def _let_go_of(self, facts: int) -> None:
         del self._pending[:facts]

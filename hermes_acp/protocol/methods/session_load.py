@@ -13,7 +13,7 @@ async def load_session(call: Call[App], params: LoadSessionParams) -> dict[str, 
     """Open the session and replay it, in order, before the answer."""
     app = call.app
     session = await app.sessions.open(params.session_id, params.place())
-    await app.sessions.replay(session)
+    await session.replay()
     call.after(lambda: app.announce(session, params.mcp_servers))
     return session.shown.state()
 

@@ -66,7 +66,7 @@ async def prompt(call: Call[App], params: PromptParams) -> dict[str, Any]:
     else:
         call.after(session.settle)
     finally:
-        session.host.flush()
+        await session.host.caught_up()
     return {"stopReason": stop}
 
 

@@ -1,6 +1,7 @@
 """What a prompt is answered with, whatever happens to its turn."""
 
 import asyncio
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -14,7 +15,9 @@ async def begin(answer):
     """A prompt whose turn is `answer`, and its place in the queue."""
     turns = Turns()
     ticket = turns.register()
-    session = SimpleNamespace(turns=turns, host=SimpleNamespace(flush=lambda: None), answer=answer, settle=None)
+    session = SimpleNamespace(
+        turns=turns, host=SimpleNamespace(caught_up=partial(asyncio.sleep, 0)), answer=answer, settle=None
+    )
     call = SimpleNamespace(state=SimpleNamespace(session=session, ticket=ticket), after=lambda follower: None)
     task = asyncio.create_task(session_prompt.prompt(call, SimpleNamespace(session_id="s", prompt=[])))
     await asyncio.sleep(0)

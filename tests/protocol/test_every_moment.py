@@ -1,0 +1,257 @@
+"""What the editor sends after each single step of a request: that is answered once, and nothing is stuck or left."""
+
+import asyncio
+import logging
+import sqlite3
+from functools import partial
+
+import pytest
+
+from tests.fakes.model_server import Call, Say
+from tests.support.editor import AgentError
+from tests.support.inside import open_inside
+from tests.support.stepping import after_steps
+
+CANCELLED = -32800
+
+
+@pytest.fixture
+async def inside(tmp_path, model_in_thread, caplog):
+    async with open_inside(tmp_path / "home", model_in_thread.url) as editor:
+        yield editor
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+@pytest.fixture
+def model(model_in_thread):
+    model_in_thread.script(lambda body: "Hello.")
+    return model_in_thread
+
+
+async def talked(editor, project):
+    """A session with a turn in it."""
+    session = await editor.new_session(project)
+    assert await editor.prompt(session, "hello") == "end_turn"
+    return session
+
+
+async def outcome(answer):
+    """The result of a request, or the code of its error."""
+    async with asyncio.timeout(10):
+        try:
+            return await answer
+        except AgentError as error:
+            return error.code
+
+
+def place(project, session=None):
+    params = {"cwd": str(project), "mcpServers": []}
+    return params | {"sessionId": session} if session else params
+
+
+async def each_moment(editor, begin, meet, judge):
+    """Send what `begin` gives, do what `meet` says after each of its steps, and judge what has become of it."""
+    for steps in range(1, 1_000):
+        method, params = await begin()
+        with after_steps(steps) as left:
+            left.do = partial(meet, editor, editor.last_id + 1, params.get("sessionId"))
+            found = await outcome(editor.begin(method, params))
+        await judge(params.get("sessionId"), found)
+        if left.count > 0:
+            return
+    raise AssertionError("it never came to its end")
+
+
+def cancel_request(editor, request, session):
+    editor.notify("$/cancel_request", {"requestId": request})
+
+
+def cancel(editor, request, session):
+    editor.notify("session/cancel", {"sessionId": session})
+
+
+def close(editor, request, session):
+    editor.begin("session/close", {"sessionId": session})
+
+
+def load(editor, request, session):
+    editor.begin("session/load", place(editor.project, session))
+
+
+def load_twice_and_cancel_one(editor, request, session):
+    load(editor, request, session)
+    editor.begin("session/load", place(editor.project, session))
+    cancel_request(editor, editor.last_id - 1, session)
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+async def test_a_session_that_is_opened_in_vain_can_be_opened_again(inside, project, model, method):
+    session = await talked(inside, project)
+
+    async def begin():
+        await outcome(inside.begin("session/close", {"sessionId": session}))
+        return method, place(project, session)
+
+    async def judge(session, found):
+        assert found == CANCELLED or isinstance(found, dict)
+        assert isinstance(await outcome(inside.begin(method, place(project, session))), dict)
+        assert await inside.prompt(session, "again") == "end_turn"
+
+    await each_moment(inside, begin, cancel_request, judge)
+
+
+@pytest.mark.parametrize("method", ["session/new", "session/fork"])
+async def test_a_session_that_nobody_was_told_of_is_not_there(inside, project, model, method, tmp_path):
+    source = await talked(inside, project)
+    told = {source}
+
+    async def begin():
+        return method, place(project, source if method == "session/fork" else None)
+
+    async def judge(session, found):
+        if found != CANCELLED:
+            told.add(found["sessionId"])
+            assert await inside.prompt(found["sessionId"], "hello") == "end_turn"
+        assert set(inside.app.sessions._open) == told
+        with sqlite3.connect(tmp_path / "home" / "state.db") as rows:
+            assert {session for (session,) in rows.execute("select id from sessions")} == told
+
+    await each_moment(inside, begin, cancel_request, judge)
+
+
+@pytest.mark.parametrize("method", ["session/close", "session/delete"])
+async def test_an_end_that_is_cancelled_leaves_a_session_that_can_be_used_or_none(inside, project, model, method):
+    async def begin():
+        return method, {"sessionId": await talked(inside, project)}
+
+    async def judge(session, found):
+        loaded = await outcome(inside.begin("session/load", place(project, session)))
+        assert isinstance(loaded, dict) or method == "session/delete"
+        if isinstance(loaded, dict):
+            assert await inside.prompt(session, "again") == "end_turn"
+
+    await each_moment(inside, begin, cancel_request, judge)
+
+
+PROMPTS = {
+    "words": ("Hello there.",),
+    "an edit that is asked about": (Say(calls=[Call("write_file", {"path": "a", "content": "a\n"})]), "Written."),
+    "two calls": (Say(calls=[Call("read_file", {"path": "b"}), Call("search_files", {"pattern": "b"})]), "Read."),
+    "a plan": (Say(calls=[Call("todo", {"todos": [{"content": "a", "status": "pending"}]})]), "Planned."),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("meet", [cancel, cancel_request, close, load, load_twice_and_cancel_one])
+@pytest.mark.parametrize("what", PROMPTS)
+async def test_a_prompt_is_answered_and_what_was_shown_is_shown_again(inside, project, model, what, meet):
+    inside.project = project
+    (project / "b").write_text("b\n")
+
+    async def begin():
+        replies = list(PROMPTS[what])
+        model.script(lambda body: replies.pop(0) if replies else "Hello.")
+        session = await inside.new_session(project)
+        return "session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": "go"}]}
+
+    async def judge(session, found):
+        assert found["stopReason"] in ("cancelled", "end_turn")
+        await all_answered(inside)
+        shown = view(inside.lines, session)
+        await outcome(inside.begin("session/close", {"sessionId": session}))
+        before = len(inside.lines)
+        assert isinstance(await outcome(inside.begin("session/load", place(project, session))), dict)
+        assert view(inside.lines[before:], session) == shown
+        model.script(lambda body: "Hello.")
+        assert await inside.prompt(session, "again") == "end_turn"
+
+    await each_moment(inside, begin, meet, judge)
+
+
+COMMANDS = {
+    "an undo": ("/undo", ()),
+    "a compaction": ("/compact", ("What was said.",)),
+    "a fresh start": ("/clear", ()),
+    "a list": ("/help", ()),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("meet", [cancel, close, load])
+@pytest.mark.parametrize("what", COMMANDS)
+async def test_a_command_is_done_or_not_and_what_was_shown_is_shown_again(inside, project, model, what, meet):
+    inside.project = project
+    typed, answers = COMMANDS[what]
+    edit = Say(calls=[Call("write_file", {"path": "a", "content": "new\n"})])
+
+    async def begin():
+        (project / "a").write_text("old\n")
+        replies = [Say(calls=[Call("read_file", {"path": "a"})]), edit, "Written.", *answers]
+        model.script(lambda body: replies.pop(0) if replies else "Hello.")
+        session = await inside.new_session(project)
+        assert await inside.prompt(session, "go") == "end_turn"
+        return "session/prompt", {"sessionId": session, "prompt": [{"type": "text", "text": typed}]}
+
+    async def judge(session, found):
+        assert found["stopReason"] in ("cancelled", "end_turn")
+        await all_answered(inside)
+        shown = view(inside.lines, session)
+        await outcome(inside.begin("session/close", {"sessionId": session}))
+        before = len(inside.lines)
+        assert isinstance(await outcome(inside.begin("session/load", place(project, session))), dict)
+        assert view(inside.lines[before:], session) == shown
+        if what == "an undo":
+            undone = (project / "a").read_text() == "old\n"
+            assert await inside.prompt(session, "/undo") == "end_turn"
+            assert (project / "a").read_text() == "old\n", undone
+        assert await inside.prompt(session, "again") == "end_turn"
+
+    await each_moment(inside, begin, meet, judge)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", PROMPTS)
+async def test_an_editor_that_goes_away_finds_all_that_it_was_shown(tmp_path, project, model_in_thread, what):
+    (project / "b").write_text("b\n")
+    for steps in range(1, 1_000):
+        replies = list(PROMPTS[what])
+        model_in_thread.script(lambda body, replies=replies: replies.pop(0) if replies else "Hello.")
+        async with open_inside(tmp_path / "home", model_in_thread.url) as editor:
+            session = await editor.new_session(project)
+            with after_steps(steps) as left:
+                left.do = editor.peer.close
+                answer = editor.begin_prompt(session, "go")
+                await asyncio.wait([answer, editor.serving], return_when=asyncio.FIRST_COMPLETED)
+        shown = view(editor.lines, session)
+        async with open_inside(tmp_path / "home", model_in_thread.url) as again:
+            assert isinstance(await outcome(again.begin("session/load", place(project, session))), dict)
+            assert view(again.lines, session) == shown
+        if left.count > 0:
+            return
+    raise AssertionError("it never came to its end")
+
+
+async def all_answered(editor):
+    async with asyncio.timeout(10):
+        while editor._waiting:
+            await asyncio.sleep(0.001)
+
+
+def view(lines, session):
+    """What an editor shows of a session after these lines: the text, how each card has ended, and the plan. A replay
+    begins with the session's first prompt."""
+    text, cards, plan = "", {}, None
+    for line in lines:
+        if line.get("method") != "session/update" or line["params"]["sessionId"] != session:
+            continue
+        match line["params"]["update"]:
+            case {"sessionUpdate": "user_message_chunk", "content": {"text": "go"}}:
+                text, cards, plan = "", {}, None
+            case {"sessionUpdate": "agent_message_chunk", "content": {"text": piece}}:
+                text += piece
+            case {"sessionUpdate": "tool_call" | "tool_call_update", "toolCallId": card, "status": status}:
+                cards.pop(card, None)
+                cards[card] = status
+            case {"sessionUpdate": "plan", "entries": entries}:
+                plan = entries
+    return text, cards, plan

@@ -1,0 +1,99 @@
+"""An editor whose agent runs in the loop of the test: every line is taken at the moment it is sent."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+from hermes_acp.agent.store.store import Store
+from hermes_acp.protocol.account import Account
+from hermes_acp.protocol.app import App
+from hermes_acp.protocol.capabilities import ClientCapabilities
+from hermes_acp.protocol.peer import Peer
+from hermes_acp.protocol.routes import Routes
+from hermes_acp.protocol.server import ROUTES
+from hermes_acp.protocol.sessions import Sessions
+from hermes_acp.settings import load_settings
+from tests.support.editor import LONGEST_LINE, Editor, agent_env
+
+
+class _Reader:
+    """What the editor sends, handed on line by line."""
+
+    def start(self, on_line: Callable[[bytes], None], on_end: Callable[[], None], leftover: bytes = b"") -> None:
+        self._on_line = on_line
+
+    def write(self, data: bytes) -> None:
+        for line in data.splitlines():
+            self._on_line(line)
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+class _Writer:
+    """What the agent says, for an editor that always keeps up."""
+
+    unsent = 0
+
+    def __init__(self, lines: asyncio.StreamReader) -> None:
+        self._lines = lines
+
+    def start(self, on_lost: Callable[[], None]) -> None: ...
+
+    def write(self, line: bytes) -> None:
+        self._lines.feed_data(line)
+
+    async def drained(self) -> None: ...
+
+    async def subsided(self) -> None: ...
+
+    async def flush(self) -> None: ...
+
+    def close(self) -> None:
+        self._lines.feed_eof()
+
+
+class Insider(Editor):
+    """`app` is the agent's own side: what it holds can be looked at."""
+
+    def __init__(self, home: Path, model_url: str) -> None:
+        said, errors, wrote = asyncio.StreamReader(limit=LONGEST_LINE), asyncio.StreamReader(), _Reader()
+        super().__init__(SimpleNamespace(stdin=wrote, stdout=said, stderr=errors), "")  # type: ignore[arg-type]
+        env = agent_env(home, model_url)
+        store, account = Store(home / "state.db"), Account(lambda: load_settings({}, env))
+        self.peer = Peer(wrote, _Writer(said), Routes(ROUTES))  # type: ignore[arg-type]
+        self.app = App(Sessions(store, account, self.peer, ClientCapabilities.of({})), store, account)
+        self._errors_end = errors.feed_eof
+
+    async def leave(self) -> None:
+        """Hang up; the agent has closed everything."""
+        self.peer.close()
+        self._errors_end()
+        await self.serving
+        await asyncio.wait(self._tasks)
+
+    def serve(self) -> None:
+        """Begin."""
+        self.app.store.begin()
+        self.serving = asyncio.create_task(self.peer.run(self.app))
+
+
+@asynccontextmanager
+async def open_inside(home: Path, model_url: str) -> AsyncIterator[Insider]:
+    """Such an editor; on leaving, every line must have been right."""
+    editor = Insider(home, model_url)
+    editor.serve()
+    await asyncio.sleep(0)
+    try:
+        await editor.initialize()
+        yield editor
+        editor.assert_clean()
+    finally:
+        await editor.leave()
