@@ -12,6 +12,16 @@ export async function send(chat: FrameLocator, text: string): Promise<void> {
   await chat.getByRole("textbox", { name: "Prompt" }).press("Enter");
 }
 
+/** Waits until a text stands in the prompt. */
+export async function inPrompt(chat: FrameLocator, text: string): Promise<void> {
+  const deadline = Date.now() + SLOW;
+  const prompt = chat.getByRole("textbox", { name: "Prompt" });
+  while ((await prompt.inputValue()) !== text) {
+    assert.ok(Date.now() < deadline, `In the prompt stands: ${await prompt.inputValue()}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
 /** Opens a file by its name, and puts the caret at its beginning. */
 export async function openFile(page: Page, name: string): Promise<void> {
   await page.keyboard.press("Control+P");

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { launchOf, Model, Stage } from "../support/agent.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { openChat, openEditor, picture, startEditor } from "../support/codeServer.ts";
-import { onDisk, openFile, send, SLOW } from "./person.ts";
+import { inPrompt, onDisk, openFile, send, SLOW } from "./person.ts";
 
 const FILES = { "one.txt": "this is wrong\n" };
 
@@ -65,8 +65,8 @@ test("in a folder that is not trusted nothing is started, until it is", { timeou
   const problem = chat.getByRole("alert", { name: "Problem" });
   await problem.getByText("This workspace is not trusted").waitFor({ timeout: SLOW });
   await send(chat, "Begin anyway.");
+  await inPrompt(chat, "Begin anyway.");
   await chat.getByRole("button", { name: "Send", exact: true }).waitFor();
-  assert.equal(await chat.getByRole("textbox", { name: "Prompt" }).inputValue(), "Begin anyway.");
   assert.deepEqual(await agentsOf(stage), []);
   await picture(page, "16-untrusted");
 

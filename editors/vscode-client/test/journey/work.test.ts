@@ -4,7 +4,7 @@ import type { Browser, FrameLocator, Locator, Page } from "playwright-core";
 import { launchOf, Model, Stage } from "../support/agent.ts";
 import { launchBrowser } from "../support/browser.ts";
 import { type Editor, openChat, openEditor, picture, runCommand, startEditor } from "../support/codeServer.ts";
-import { openFile, send, SLOW } from "./person.ts";
+import { inPrompt, openFile, send, SLOW } from "./person.ts";
 
 const FILES = { "notes.txt": "first line\nsecond line\n", "broken.json": '{"a": }\n', "target.py": "x = 1\n", "one.txt": "this is wrong\n" };
 const EDIT = { name: "patch", arguments: { path: "one.txt", old_text: "wrong", new_text: "right" } };
@@ -132,10 +132,10 @@ test("prompts wait while a turn runs, and one is taken back into the prompt", { 
   assert.deepEqual(await waiting.getByRole("listitem").locator("span").allTextContents(), ["two", "three"]);
   await picture(page, "9-queue");
   await chat.getByRole("button", { name: "Take back: two" }).click();
-  assert.equal(await chat.getByRole("textbox", { name: "Prompt" }).inputValue(), "two");
+  await inPrompt(chat, "two");
   await chat.getByRole("textbox", { name: "Prompt" }).fill("");
   await shown("The third is answered.");
-  assert.equal(await waiting.count(), 0);
+  await waiting.waitFor({ state: "detached", timeout: SLOW });
   await idle();
 });
 
