@@ -120,15 +120,31 @@ async def run_turn(
         StoreError: the turn could not be stored.
         asyncio.CancelledError: the turn's task was cancelled.
     """
+    stage = _begin(talk, prompt, host, typed)
+    async with finishing(lambda: _close(talk, stage)):
+        await surely(talk.journal.commit())
+        return await _Turn(agent, talk, stage, _model_calls(agent, talk, stage)).run()
+
+
+async def keep_prompt(talk: Conversation, prompt: UserMessage, host: Host, typed: UserMessage | None = None) -> None:
+    """Keep a prompt whose turn was ended before it could begin, as a turn without an answer: what the person said is
+    not lost. The arguments are those of `run_turn`.
+
+    Raises:
+        StoreError: it could not be stored.
+    """
+    await _close(talk, _begin(talk, prompt, host, typed))
+
+
+def _begin(talk: Conversation, prompt: UserMessage, host: Host, typed: UserMessage | None) -> RecordedHost:
+    """Open a turn in both records."""
     prompt = without_blank_parts(prompt)
     stage = RecordedHost(host, talk.journal)
     talk.approvals.begin_turn()
     talk.begin(prompt)
     stage.record(UserPrompted(without_blank_parts(typed or prompt), new_id("msg")))
     talk.flush = stage.flush
-    async with finishing(lambda: _close(talk, stage)):
-        await surely(talk.journal.commit())
-        return await _Turn(agent, talk, stage, _model_calls(agent, talk, stage)).run()
+    return stage
 
 
 async def compact(agent: Agent, talk: Conversation, host: Host, focus: str = "") -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,9 @@ from hermes_acp.commands.builtin import find_command, find_custom, run_command
 from hermes_acp.commands.options import Options
 from hermes_acp.errors import HermesError
 from hermes_acp.lazy_dataclasses import dataclass
+from hermes_acp.local.waiting import unless_whole
 from hermes_acp.mcp.servers import Servers
+from hermes_acp.messages import UserMessage
 from hermes_acp.protocol.content import read_prompt, text_of, with_text
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.idleness import Idleness
@@ -133,12 +136,19 @@ class Session:
         custom = await asyncio.to_thread(find_custom, text_of(blocks), self.home)
         typed = await read_prompt(blocks, self.conversation.workspace, self.host.emit)
         message = with_text(typed, blocks, custom.text()) if custom else typed
-        await self.preparation.finish()
+        as_typed = typed if custom else None
         self.title.begin(text_of(blocks))
+        async with unless_whole(partial(self._keep_prompt, message, as_typed)):
+            await self.preparation.finish()
         agent = self.agent(self.options.model)
         run = _turn_runner(self.trajectories, self.options.model)
-        result = await run(agent, self.conversation, message, self.host, typed if custom else None)
+        result = await run(agent, self.conversation, message, self.host, as_typed)
         return _stop_reason(result.stop)
+
+    async def _keep_prompt(self, message: UserMessage, typed: UserMessage | None) -> None:
+        from hermes_acp.agent.loop import keep_prompt
+
+        await keep_prompt(self.conversation, message, self.host, typed)
 
     async def custom_commands(self) -> list[CustomCommand]:
         """The person's own commands as they are now."""
