@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.protocol.account import Account
@@ -19,15 +21,22 @@ from hermes_acp.protocol.sessions import Sessions
 from hermes_acp.settings import load_settings
 from tests.support.editor import LONGEST_LINE, Editor, agent_env
 
+Said = tuple[str, dict[str, Any]]
+"""Who said something, "agent" or "editor", and what."""
+
 
 class _Reader:
     """What the editor sends, handed on line by line."""
+
+    def __init__(self, wire: list[Said]) -> None:
+        self._wire = wire
 
     def start(self, on_line: Callable[[bytes], None], on_end: Callable[[], None], leftover: bytes = b"") -> None:
         self._on_line = on_line
 
     def write(self, data: bytes) -> None:
         for line in data.splitlines():
+            self._wire.append(("editor", json.loads(line)))
             self._on_line(line)
 
     def pause(self) -> None: ...
@@ -42,12 +51,14 @@ class _Writer:
 
     unsent = 0
 
-    def __init__(self, lines: asyncio.StreamReader) -> None:
+    def __init__(self, lines: asyncio.StreamReader, wire: list[Said]) -> None:
         self._lines = lines
+        self._wire = wire
 
     def start(self, on_lost: Callable[[], None]) -> None: ...
 
     def write(self, line: bytes) -> None:
+        self._wire.append(("agent", json.loads(line)))
         self._lines.feed_data(line)
 
     async def drained(self) -> None: ...
@@ -61,15 +72,19 @@ class _Writer:
 
 
 class Insider(Editor):
-    """`app` is the agent's own side: what it holds can be looked at."""
+    """`app` is the agent's own side: what it holds can be looked at. `wire` is all that was said on both sides, in the
+    order in which it was said."""
 
-    def __init__(self, home: Path, model_url: str) -> None:
-        said, errors, wrote = asyncio.StreamReader(limit=LONGEST_LINE), asyncio.StreamReader(), _Reader()
+    def __init__(self, home: Path, model_url: str, capabilities: dict[str, Any]) -> None:
+        self.wire: list[Said] = []
+        said, errors = asyncio.StreamReader(limit=LONGEST_LINE), asyncio.StreamReader()
+        wrote = _Reader(self.wire)
         super().__init__(SimpleNamespace(stdin=wrote, stdout=said, stderr=errors), "")  # type: ignore[arg-type]
         env = agent_env(home, model_url)
+        client = ClientCapabilities.of({"clientCapabilities": capabilities})
         store, account = Store(home / "state.db"), Account(lambda: load_settings({}, env))
-        self.peer = Peer(wrote, _Writer(said), Routes(ROUTES))  # type: ignore[arg-type]
-        self.app = App(Sessions(store, account, self.peer, ClientCapabilities.of({})), store, account)
+        self.peer = Peer(wrote, _Writer(said, self.wire), Routes(ROUTES))  # type: ignore[arg-type]
+        self.app = App(Sessions(store, account, self.peer, client), store, account)
         self._errors_end = errors.feed_eof
 
     async def leave(self) -> None:
@@ -86,13 +101,13 @@ class Insider(Editor):
 
 
 @asynccontextmanager
-async def open_inside(home: Path, model_url: str) -> AsyncIterator[Insider]:
-    """Such an editor; on leaving, every line must have been right."""
-    editor = Insider(home, model_url)
+async def open_inside(home: Path, model_url: str, capabilities: dict[str, Any] | None = None) -> AsyncIterator[Insider]:
+    """Such an editor, with these capabilities; on leaving, every line must have been right."""
+    editor = Insider(home, model_url, capabilities or {})
     editor.serve()
     await asyncio.sleep(0)
     try:
-        await editor.initialize()
+        await editor.initialize(capabilities)
         yield editor
         editor.assert_clean()
     finally:
