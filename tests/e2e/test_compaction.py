@@ -181,10 +181,11 @@ async def test_a_thousand_turns_with_calls_in_a_context_of_32k(tmp_path, model, 
     last = json.dumps(model.requests[-1].messages)
     assert "FACT-alpha" in last
     assert "FACT-omega" in last
-    parts = slice(50, 100), slice(949, 999)
-    early, late = (statistics.median(cost for quiet, cost in costs[part] if quiet) for part in parts)
-    then, now = (statistics.median(yardsticks[part]) for part in parts)
-    hundreds = (statistics.median(cost for quiet, cost in costs[at : at + 100] if quiet) for at in range(0, 1000, 100))
-    print("CPU a turn by the hundred, ms:", *(f"{cost:.1f}" for cost in hundreds))
-    print(f"summaries {small.summaries}, CPU a turn {early:.1f} → {late:.1f} ms (a yardstick {then:.1f} → {now:.1f})")
-    assert late / early <= 1.2 * now / then
+    hundreds = [slice(at, at + 100) for at in range(0, 1000, 100)]
+    medians = [statistics.median(cost for quiet, cost in costs[part] if quiet) for part in hundreds]
+    machine = [statistics.median(yardsticks[part]) for part in hundreds]
+    print("CPU a turn by the hundred, ms:", *(f"{cost:.1f}" for cost in medians))
+    print("a yardstick beside it:", *(f"{cost:.2f}" for cost in machine), f"summaries {small.summaries}")
+    ratios = [cost / pace for cost, pace in zip(medians, machine, strict=True)]
+    # The first hundred turns fill the window; the quietest of three hundreds is the one that others disturbed least.
+    assert min(ratios[7:]) <= 1.2 * min(ratios[1:4])
