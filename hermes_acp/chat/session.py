@@ -20,6 +20,7 @@ from hermes_acp.errors import CredentialsMissing
 from hermes_acp.events import Event, UserPrompted
 from hermes_acp.host import Host
 from hermes_acp.lazy_dataclasses import dataclass
+from hermes_acp.local.waiting import surely
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import UserMessage
 from hermes_acp.talk.setup import Setup
@@ -111,8 +112,10 @@ class ChatSession:
     async def choose(self, option: str, value: str) -> None:
         self.options.set(option, value)
         self.talk.model = self.options.model
-        await self.options.keep_in(self.conversation)
-        self.changed()
+        try:
+            await surely(self.options.keep_in(self.conversation))
+        finally:
+            self.changed()
 
     async def custom_commands(self) -> Sequence[CustomCommand]:
         return [*self.listed, *await asyncio.to_thread(find_custom_commands, self.home)]

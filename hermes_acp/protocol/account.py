@@ -147,8 +147,11 @@ class Account:
             models.warm(lambda: listed() if models is self._models else None)
             self._settling = asyncio.get_running_loop().create_task(_settle(models))
 
-    async def authenticate(self) -> None:
+    async def authenticate(self, found: Callable[[], None] = lambda: None) -> None:
         """Look again for a model, and end a logout if there is one; one that comes meanwhile holds.
+
+        Args:
+            found: called when there is a model, before a logout is ended.
 
         Raises:
             CredentialsMissing: there is still none.
@@ -161,6 +164,7 @@ class Account:
         endpoint = self._endpoint(settings)
         if endpoint.in_keyring and await self._keyring.read(endpoint.base_url, PATIENCE) is None:
             raise not_answered(endpoint.base_url)
+        found()
         async with self._signing:
             if self._logouts == logouts:
                 await surely(asyncio.to_thread(sign_in, settings.home))

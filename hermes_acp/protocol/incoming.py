@@ -89,7 +89,7 @@ class Incoming:
             found.call.cancel()
         except Exception:
             _log.exception("cancelling %s failed", found.call.method)
-        if not found.cancels_itself:
+        if not (found.cancels_itself or found.call.committed):
             found.task.cancel()
 
     async def finish(self, timeout: float, *, long_ones: bool) -> None:

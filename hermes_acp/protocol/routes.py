@@ -17,16 +17,18 @@ class Call(Generic[A]):
     """One request of the editor, while it is open.
 
     `app` is the application that the peer runs for. `state` is what `Route.received` leaves for
-    `Route.handle`. `cancelled` turns true when the editor sends `$/cancel_request` for it.
+    `Route.handle`. `cancelled` turns true when the editor sends `$/cancel_request` for it, `committed` when that
+    comes too late.
     """
 
-    __slots__ = ("_followers", "_on_cancel", "app", "cancelled", "id", "method", "state")
+    __slots__ = ("_followers", "_on_cancel", "app", "cancelled", "committed", "id", "method", "state")
 
     def __init__(self, app: A, id: Id, method: str) -> None:
         self.app = app
         self.id = id
         self.method = method
         self.cancelled = False
+        self.committed = False
         self.state: Any = None
         self._followers: list[Callable[[], None]] = []
         self._on_cancel: Callable[[], None] | None = None
@@ -50,6 +52,10 @@ class Call(Generic[A]):
         """
         self._followers.append(callback)
 
+    def commit(self) -> None:
+        """What the request does from here on stands, so it goes to its end and the result is told, cancelled or not."""
+        self.committed = True
+
     def cancel(self) -> None:
         """The editor has asked for an end of this request."""
         self.cancelled = True
@@ -70,7 +76,7 @@ class Route:
     `params` checks what was sent. `received` runs at the moment the line is read, before any task starts
     and before the next line is looked at; `handle` then runs as a task and its dict is the result. A route
     that `cancels_itself` is told of `$/cancel_request` through `Call.on_cancel` and answers with a result;
-    any other has its task cancelled and is answered with -32800.
+    any other has its task cancelled and is answered with -32800, unless it is committed (`Call.commit`).
     """
 
     name: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import field
 from typing import Any
@@ -10,7 +11,9 @@ from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.thought_levels import Levels
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Mode
+from hermes_acp.errors import StoreError
 from hermes_acp.lazy_dataclasses import dataclass
+from hermes_acp.local.waiting import surely
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.errors import invalid_params
 from hermes_acp.protocol.options import config_options, mode_state
@@ -49,16 +52,21 @@ class ShownOptions:
         self._tell_changes()
 
     async def set(self, option: str, value: str, field_name: str) -> None:
-        """Set an option and store it.
+        """Set an option and store it. It holds from now on, and is shown at once where that is not to be told.
 
         Raises:
             RpcError: the option cannot take the value; `field_name` is the parameter to name.
+            StoreError: it cannot be stored now; the next commit stores it.
         """
         try:
             self.options.set(option, value)
         except ValueError as error:
             raise invalid_params(f"{field_name}: {error}") from None
-        await self.options.keep_in(self.conversation)
+        try:
+            await surely(self.options.keep_in(self.conversation))
+        except (StoreError, asyncio.CancelledError):
+            self.announce()
+            raise
 
     def announce(self) -> None:
         """Tell the editor the options as they are, in both forms."""

@@ -15,7 +15,7 @@ async def authenticate(call: Call[App], params: AuthenticateParams) -> dict[str,
     """Read the configuration anew and end a logout; -32000 when nothing is configured."""
     if params.method_id != AGENT_METHOD:
         raise invalid_params(f"methodId: {params.method_id!r} cannot be used here; use {AGENT_METHOD!r}")
-    await call.app.account.authenticate()
+    await call.app.account.authenticate(call.commit)
     call.after(call.app.sessions.offer_models)
     return {}
 

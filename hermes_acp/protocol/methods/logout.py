@@ -11,6 +11,7 @@ from hermes_acp.protocol.routes import Call, Route
 
 async def logout(call: Call[App], params: EmptyParams) -> dict[str, Any]:
     """Stop using keys, from the environment too; kept over restarts in the state folder."""
+    call.commit()
     await call.app.account.logout()
     return {}
 

@@ -11,7 +11,9 @@ from hermes_acp.protocol.routes import Call, Route
 
 async def close_session(call: Call[App], params: SessionParams) -> dict[str, Any]:
     """Cancel the session's prompts, wait for their answers, end its processes."""
-    await call.app.sessions.close(call.app.sessions.get(params.session_id))
+    session = call.app.sessions.get(params.session_id)
+    call.commit()
+    await call.app.sessions.close(session)
     return {}
 
 

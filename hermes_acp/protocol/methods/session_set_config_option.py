@@ -16,6 +16,7 @@ async def set_config_option(call: Call[App], params: SetConfigOptionParams) -> d
     session = call.app.sessions.get(params.session_id)
     if not session.options.allowed(params.config_id):
         raise invalid_params(f"configId: there is no option {params.config_id!r}")
+    call.commit()
     await session.shown.set(params.config_id, params.value, "value")
     call.after(session.shown.announce)
     return {"configOptions": config_options(session.options)}
