@@ -11,10 +11,11 @@ The functions block for some milliseconds and belong in a thread.
 from __future__ import annotations
 
 import os
+import select
 import signal
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 from hermes_acp.lazy_dataclasses import dataclass
 
@@ -45,8 +46,7 @@ def end(tag: str, *sessions: int, within: float = 2.0) -> None:
     for pause in _pauses(within):
         if not left:
             return
-        _signal(left, signal.SIGKILL)
-        time.sleep(pause)
+        _kill(left, pause)
         left = find(tag, *sessions)
 
 
@@ -97,6 +97,38 @@ def _pauses(seconds: float) -> Iterator[float]:
     while time.monotonic() < deadline:
         yield pause
         pause = min(2 * pause, _LONGEST_PAUSE)
+
+
+def _kill(pids: Iterable[int], pause: float) -> None:
+    """Kill them, and wait until they are gone; where that cannot be seen, for `pause` seconds."""
+    with ExitStack() as stack:
+        try:
+            handles = [handle for pid in pids if (handle := _handle(pid, stack)) is not None]
+        except (AttributeError, OSError):
+            handles = []
+        _signal(pids, signal.SIGKILL)
+        if handles:
+            _wait_for(handles)
+        else:
+            time.sleep(pause)
+
+
+def _handle(pid: int, stack: ExitStack) -> int | None:
+    """A descriptor, open until the stack is closed, that can be read once the process is gone; None: it is gone."""
+    try:
+        handle = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+    stack.callback(os.close, handle)
+    return handle
+
+
+def _wait_for(handles: Iterable[int]) -> None:
+    deadline = time.monotonic() + _LONGEST_PAUSE
+    for handle in handles:
+        poll = select.poll()
+        poll.register(handle, select.POLLIN)
+        poll.poll(max(0.0, deadline - time.monotonic()) * 1000)
 
 
 def _signal(pids: Iterable[int], number: signal.Signals) -> None:
