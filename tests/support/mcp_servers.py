@@ -66,3 +66,20 @@ def pids(file):
 
 async def gone(numbers):
     return await asyncio.to_thread(until, lambda: not any(map(lives, numbers)), CLOSING_SECONDS)
+
+
+def leaving_child(file):
+    """What a server may do at its start: leave a child in a session of its own, and note both ids in the file."""
+    return f"""
+def note():
+    with open({str(file)!r}, "a") as ids:
+        ids.write(f"{{os.getpid()}}\\n")
+note()
+if not os.fork():
+    os.setsid()
+    note()
+    for descriptor in range(3):
+        os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+    time.sleep(60)
+    os._exit(0)
+"""
