@@ -39,14 +39,18 @@ def find(tag: str, *sessions: int) -> set[int]:
 
 
 def end(tag: str, *sessions: int, within: float = 2.0) -> None:
-    """Kill them all and the sessions' process groups, and again until none is left, for at most `within` seconds."""
-    left = find(tag, *sessions)
+    """Kill them all and the sessions' process groups, and again until none is left, for at most `within` seconds.
+
+    One look does not show that: a process may begin another, or end, while `/proc` is gone through.
+    """
+    left, none_seen = find(tag, *sessions), False
     for session in sessions:
         signal_group(session, signal.SIGKILL)
     for pause in _pauses(within):
-        if not left:
+        if not left and none_seen:
             return
         _kill(left, pause)
+        none_seen = not left
         left = find(tag, *sessions)
 
 
