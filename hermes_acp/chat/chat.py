@@ -244,9 +244,9 @@ class Chat:
     async def _open(self, replaying: bool = False) -> None:
         await self.session.open()
         self.host.root = str(self.session.conversation.workspace.cwd)
-        self.host.timeout = self.session.talk.approval_timeout
+        self.host.timeout = self.session.opened.approval_timeout
         self.host.switched = self.session.switch
-        if told := self.session.talk.where_commands_run():
+        if told := self.session.opened.groundwork.where_commands_run():
             self.host.say(self.screen.pen.quiet(told))
         self._custom = (await self.session.custom_commands())[len(OWN) :]
         if replaying:

@@ -141,11 +141,11 @@ def _note_or_leave(talk: Chat, loop: asyncio.AbstractEventLoop, context: dict[st
 
 
 def _say_how_to_go_on(talk: Chat) -> None:
-    conversation = talk.session.talk.conversation
-    if conversation is None or not conversation.messages:
+    opened = talk.session.talk.opened
+    if opened is None or not opened.conversation.messages:
         return
     try:
-        sys.stdout.write(f"To go on: hermes-acp-agent chat --resume {conversation.id}\n")
+        sys.stdout.write(f"To go on: hermes-acp-agent chat --resume {opened.conversation.id}\n")
         sys.stdout.flush()
     except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

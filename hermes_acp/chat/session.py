@@ -10,8 +10,7 @@ from pathlib import Path
 from hermes_acp.agent.abridging import for_replay
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
-from hermes_acp.agent.loop import Agent, TurnResult, run_turn
-from hermes_acp.agent.saved_turns import SavedTurns
+from hermes_acp.agent.loop import Agent, TurnResult
 from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options, restore_options
@@ -23,6 +22,7 @@ from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import surely
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import UserMessage
+from hermes_acp.talk.open_talk import OpenTalk
 from hermes_acp.talk.setup import Setup
 from hermes_acp.talk.talk import Talk
 
@@ -47,9 +47,14 @@ class ChatSession:
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
+    def opened(self) -> OpenTalk:
+        """The session, which is open."""
+        assert self.talk.opened is not None
+        return self.talk.opened
+
+    @property
     def conversation(self) -> Conversation:
-        assert self.talk.conversation is not None
-        return self.talk.conversation
+        return self.opened.conversation
 
     @property
     def options(self) -> Options:
@@ -58,12 +63,11 @@ class ChatSession:
 
     @property
     def servers(self) -> Servers:
-        assert self.talk.servers is not None
-        return self.talk.servers
+        return self.opened.groundwork.servers
 
     @property
     def trust(self) -> Trust:
-        return self.talk.trust
+        return self.opened.groundwork.trust
 
     @property
     def home(self) -> Path | None:
@@ -71,7 +75,7 @@ class ChatSession:
 
     @property
     def agent(self) -> Callable[[str], Agent]:
-        return lambda model: self.talk.agent()
+        return lambda model: self.opened.answering.agent()
 
     @property
     def folder(self) -> Path:
@@ -92,26 +96,25 @@ class ChatSession:
         """Open it, unless it is open. Raises what `Talk.open` raises; the next call tries again."""
         async with self._opening:
             try:
-                conversation = await self.talk.open()
+                opened = await self.talk.open()
             except CredentialsMissing:
                 self.talk.setup = await asyncio.to_thread(self.read)
                 raise
             if self._options is None:
-                self._options = self._restored(conversation)
-                self._warm()
+                self._options = self._restored(opened)
+                opened.answering.models.warm(self._offer)
 
     async def answer(self, message: UserMessage, typed: UserMessage) -> TurnResult:
         """Run one turn in the open session. Raises what `run_turn` raises."""
-        self.talk.begin_title(typed.text)
-        await self.talk.settle_project(self.host)
-        agent = self.talk.agent()
-        folder = self.talk.trajectories
-        run = SavedTurns(folder, agent.provider.model).run if folder is not None else run_turn
+        self.opened.begin_title(typed.text)
+        await self.opened.groundwork.settle_project(self.host)
+        agent = self.opened.answering.agent()
+        run = self.opened.runner(agent.provider.model)
         return await run(agent, self.conversation, message, self.host, typed)
 
     async def choose(self, option: str, value: str) -> None:
         self.options.set(option, value)
-        self.talk.model = self.options.model
+        self.opened.answering.model = self.options.model
         try:
             await surely(self.options.keep_in(self.conversation))
         finally:
@@ -132,14 +135,10 @@ class ChatSession:
         if self._options is not None:
             self._options.switch(model)
 
-    def _restored(self, conversation: Conversation) -> Options:
-        record, models = self.talk.record, self.talk.models
-        assert record is not None
-        assert models is not None
-        stored = {} if "model.name" in self.talk.setup.given else record.options
-        mode = conversation.approvals.mode
-        stored = {**stored, "mode": mode, "thought_level": self.talk.thought_level}
-        options = restore_options(models, stored, mode, self.talk.modes)
+    def _restored(self, opened: OpenTalk) -> Options:
+        mode, answering = opened.conversation.approvals.mode, opened.answering
+        stored = {**opened.stored_options, "mode": mode}
+        options = restore_options(answering.models, stored, mode, answering.terms.modes)
         self._apply(options)
         return options
 
@@ -149,17 +148,11 @@ class ChatSession:
         self.changed()
 
     def _apply(self, options: Options) -> None:
-        self.talk.model = options.model
+        self.opened.answering.model = options.model
         self.conversation.mode_entered = self._mode_entered
         options.hold_in(self.conversation)
 
-    def _warm(self) -> None:
-        models = self.talk.models
-        assert models is not None
-        models.warm(self._offer)
-
     def _offer(self) -> None:
-        models = self.talk.models
-        assert models is not None
+        models = self.opened.answering.models
         self.options.offer(models.names, models.endpoint.base_url, models.levels)
         self._apply(self.options)

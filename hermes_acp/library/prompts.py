@@ -8,10 +8,9 @@ from dataclasses import field, replace
 from typing import Any
 
 from hermes_acp.agent.conversation import Conversation
-from hermes_acp.agent.loop import TurnResult, run_turn
+from hermes_acp.agent.loop import TurnResult
 from hermes_acp.agent.providers.base import Usage
 from hermes_acp.agent.providers.counted import Counted
-from hermes_acp.agent.saved_turns import SavedTurns
 from hermes_acp.agent.turns import Ticket, Turns
 from hermes_acp.errors import HermesError, SessionNotFound, TurnCancelled
 from hermes_acp.events import StatusChanged
@@ -162,7 +161,8 @@ class _Turn:
 
     def outcome(self, ending: Ending) -> Outcome:
         """How the turn ended, and what it took."""
-        conversation, models = self.talk.conversation, self.talk.models
+        conversation = self.talk.opened.conversation if self.talk.opened else None
+        models = self.talk.answering.models if self.talk.answering else None
         counted = self._counted
         answering = conversation.answering if conversation else ""
         return Outcome(
@@ -184,21 +184,20 @@ class _Turn:
         return conversation.cost - self._paid
 
     async def _run(self) -> TurnResult:
-        conversation = await self.talk.open()
-        self.host.timeout = self.talk.approval_timeout
-        if told := self.talk.where_commands_run():
+        opened = await self.talk.open()
+        self.host.timeout = opened.approval_timeout
+        if told := opened.groundwork.where_commands_run():
             self.host.emit(StatusChanged("sandbox", told))
         prompt = await fit_prompt(self.asked.prompt)
-        await self._prepare(conversation)
-        await self.talk.settle_project(self.host)
-        agent = self.talk.agent()
-        self._paid = conversation.cost
+        await self._prepare(opened.conversation)
+        await opened.groundwork.settle_project(self.host)
+        agent = opened.answering.agent()
+        self._paid = opened.conversation.cost
         self._counted = Counted(agent.provider)
         agent = replace(agent, provider=self._counted)
-        self.talk.begin_title(prompt.text)
-        folder = self.talk.trajectories
-        run = SavedTurns(folder, agent.provider.model).run if folder is not None else run_turn
-        return await run(agent, conversation, prompt, self.host)
+        opened.begin_title(prompt.text)
+        run = opened.runner(agent.provider.model)
+        return await run(agent, opened.conversation, prompt, self.host)
 
     async def _prepare(self, conversation: Conversation) -> None:
         """Take over the history and the system message that were given."""

@@ -34,7 +34,7 @@ class App:
         session.preparation.notices += self.account.notices
         if self.store.problem:
             session.preparation.notices.append(Notice("warning", "About the stored sessions", self.store.problem))
-        session.preparation.use_servers(named_servers(mcp_servers))
+        session.preparation.groundwork.start_servers(named_servers(mcp_servers))
         session.shown.appear()
         # The answer leaves with the next turn of the loop, and this is not to hold it up.
         asyncio.get_running_loop().call_soon(self.account.warm, self.sessions.offer_models)

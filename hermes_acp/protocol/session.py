@@ -70,18 +70,18 @@ class Session:
 
     @property
     def servers(self) -> Servers:
-        return self.preparation.servers
+        return self.preparation.groundwork.servers
 
     @property
     def trust(self) -> Trust:
-        return self.preparation.trust
+        return self.preparation.groundwork.trust
 
     async def close(self) -> None:
         """Stop what goes on without a prompt: the search for a title, processes that commands left running."""
         self.idleness.stop()
         self.title.leave()
         try:
-            await self.preparation.close()
+            await self.preparation.groundwork.close()
         finally:
             await self.conversation.workspace.aclose()
 

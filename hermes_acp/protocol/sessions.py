@@ -18,6 +18,8 @@ from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
 from hermes_acp.errors import HermesError, SessionDeleted, SessionNotFound
+from hermes_acp.events import Notice
+from hermes_acp.groundwork import Groundwork
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import surely, unless_whole
 from hermes_acp.local.workspace import LocalWorkspace
@@ -194,7 +196,9 @@ class Sessions:
         idleness = Idleness(conversation, partial(opening.messages, record.id), 60 * config.acp.idle_minutes)
         title = Title(record.title, conversation.journal, host)
         shown = ShownOptions(options, conversation, host)
-        preparation = Preparation(conversation, host, opened.servers, opening.trust, self.account.ready)
+        notices: list[Notice] = []
+        groundwork = Groundwork(conversation, opened.servers, opening.trust, notices.append)
+        preparation = Preparation(groundwork, host, self.account.ready, notices)
         session = Session(
             conversation,
             opened.journal,
