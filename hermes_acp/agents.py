@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import field
 
+from hermes_acp.agent.agent import Agent
 from hermes_acp.agent.auxiliary_client import AuxiliaryClient
 from hermes_acp.agent.descriptions import Descriptions
 from hermes_acp.agent.engines import context_engine
-from hermes_acp.agent.loop import Agent
 from hermes_acp.agent.prompt_builder import build_system_prompt
 from hermes_acp.agent.providers.base import Provider
 from hermes_acp.agent.providers.retry import USUAL, Backoff

@@ -16,7 +16,7 @@ from hermes_acp.settings import Choice, ModelEndpoint, Settings, distinct, resol
 from hermes_acp.settings.providers import DEMO
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent
+    from hermes_acp.agent.agent import Agent
     from hermes_acp.agent.model_table import KnownModel
     from hermes_acp.agent.providers.model_list import ListedModel
     from hermes_acp.agent.providers.refreshing import Refreshing

@@ -32,7 +32,7 @@ from hermes_acp.tools.safety.paths import protect
 from hermes_acp.workspace import Workspace
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent
+    from hermes_acp.agent.agent import Agent
 
 
 @dataclass(frozen=True, slots=True)

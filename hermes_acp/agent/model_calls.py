@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from hermes_acp.agent.agent import Agent
 from hermes_acp.agent.compacting import Compactor, Room
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.drafts import Drafts
@@ -19,9 +20,6 @@ from hermes_acp.errors import ProviderError
 from hermes_acp.events import Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished, UsageChanged
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import unless_whole
-
-if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent
 
 _DELTAS_BETWEEN_WAITS = 64
 _SUMMARISER = (

@@ -14,39 +14,13 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import urlsplit
 
-from hermes_acp.agent.providers.base import Usage
+from hermes_acp.agent.providers.prices import Prices, Tiers
 from hermes_acp.lazy_dataclasses import dataclass
 
 CAREFUL_WINDOW = 128_000
 """The context, in tokens, of a model that nothing is known of."""
 
-_MILLION = 1_000_000
 _DATED = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
-
-Tiers = tuple[tuple[int, float], ...]
-"""Prices by the size of the request: (from so many input tokens, US dollars for a million)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """US dollars for a million tokens; what is read from a cache or written to one may have a price of its own."""
-
-    input: Tiers
-    output: Tiers
-    cached: Tiers = ()
-    kept: Tiers = ()
-
-    def cost(self, usage: Usage) -> float:
-        """US dollars of one model call."""
-        at = usage.input
-        fresh = max(usage.input - usage.cached - usage.kept, 0)
-        counted = (
-            (fresh, self.input),
-            (usage.cached, self.cached or self.input),
-            (usage.kept, self.kept or self.input),
-            (usage.output, self.output),
-        )
-        return sum(tokens * _at(tiers, at) for tokens, tiers in counted) / _MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +77,3 @@ def _tiers(price: Any) -> Tiers:
     return (
         tuple((int(start), float(cost)) for start, cost in price) if isinstance(price, list) else ((0, float(price)),)
     )
-
-
-def _at(tiers: Tiers, tokens: int) -> float:
-    return next((price for start, price in reversed(tiers) if tokens >= start), 0.0)

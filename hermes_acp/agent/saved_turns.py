@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hermes_acp.agent.agent import Agent
 from hermes_acp.agent.conversation import Conversation
-from hermes_acp.agent.loop import Agent, TurnResult, run_turn
+from hermes_acp.agent.loop import TurnResult, run_turn
 from hermes_acp.agent.trajectory import COMPLETED_FILE, FAILED_FILE, save_trajectory, to_sharegpt
 from hermes_acp.host import Host
 from hermes_acp.lazy_dataclasses import dataclass

@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 from typing import Unpack
 
-from hermes_acp.agent.conversation import Conversation
-from hermes_acp.agent.loop import Agent, TurnResult, run_turn
+from hermes_acp.agent.agent import Agent
+from hermes_acp.agent.conversation import Conversation, Toolbox
+from hermes_acp.agent.loop import TurnResult, run_turn
 from hermes_acp.agent.providers.counted import Counted
 from hermes_acp.agent.record import Record
 from hermes_acp.agent.store.records import Changes
-from hermes_acp.agent.tools.todo import make_for_subagent
 from hermes_acp.errors import HermesError, TurnCancelled
 from hermes_acp.events import (
     Event,
@@ -181,13 +181,14 @@ class Words:
 @dataclass(frozen=True, slots=True)
 class Delegation:
     """A call that gives tasks away: the conversation it is made in, who answers there, its id, who is shown what
-    happens, and where the subagents' words go."""
+    happens, where the subagents' words go, and the tools that each of them has of its own."""
 
     talk: Conversation
     agent: Agent
     call_id: str
     audience: Host
     words: Words
+    own_tools: Callable[[], Toolbox]
 
     async def run(self, prompts: Sequence[UserMessage]) -> list[Ending]:
         """Give each prompt to a subagent of its own, all at once, and wait for all of them.
@@ -240,11 +241,14 @@ class Delegation:
             approvals=parent.approvals,
             system=parent.system,
             thought_level=parent.thought_level,
-            toolbox={name: tool for name, tool in parent.toolbox.items() if name not in WITHHELD}
-            | {"todo": make_for_subagent()},
+            toolbox={**_passed_on(parent.toolbox), **self.own_tools()},
             answering=parent.answering,
             lent=parent.purse,
         )
+
+
+def _passed_on(toolbox: Toolbox) -> Toolbox:
+    return {name: tool for name, tool in toolbox.items() if name not in WITHHELD}
 
 
 def _ending(result: TurnResult) -> Ending:

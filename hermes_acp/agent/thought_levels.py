@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hermes_acp.agent.providers.anthropic_models import FIRST_ADAPTIVE, version_of
+from hermes_acp.agent.anthropic_models import FIRST_ADAPTIVE, version_of
 from hermes_acp.config import THOUGHT_LEVELS, AgentConfig, ThoughtLevel
 
 Levels = tuple[ThoughtLevel, ...]

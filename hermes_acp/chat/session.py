@@ -8,9 +8,10 @@ from dataclasses import field
 from pathlib import Path
 
 from hermes_acp.agent.abridging import for_replay
+from hermes_acp.agent.agent import Agent
 from hermes_acp.agent.conversation import Conversation
 from hermes_acp.agent.custom_commands import CustomCommand, find_custom_commands
-from hermes_acp.agent.loop import Agent, TurnResult
+from hermes_acp.agent.loop import TurnResult
 from hermes_acp.agent.transcript import with_ended_cards
 from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options, restore_options

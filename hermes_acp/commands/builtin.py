@@ -27,7 +27,7 @@ from hermes_acp.messages import user
 from hermes_acp.text import first_sentence, visible
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent
+    from hermes_acp.agent.agent import Agent
 
 _SENTENCE = 240
 """Characters of a tool's description that a list of tools shows."""

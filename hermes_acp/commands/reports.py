@@ -19,7 +19,7 @@ from hermes_acp.mcp.servers import Servers
 from hermes_acp.text import first_sentence, shorten_words, visible
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent
+    from hermes_acp.agent.agent import Agent
 
 _LONGEST = 200
 

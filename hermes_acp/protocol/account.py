@@ -31,7 +31,7 @@ from hermes_acp.settings.keyring_key import PATIENCE, SOON, KeyringKey, not_answ
 from hermes_acp.settings.local_search import LocalSearch
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent
+    from hermes_acp.agent.agent import Agent
 
 log = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 
+from hermes_acp.protocol.booted import Booted
 from hermes_acp.protocol.initialize import answer
 
 TYPE_CHECKING = False
@@ -25,25 +26,6 @@ _WAITING = b"""hermes-acp: waiting for an editor, which sends JSON-RPC here, a m
 To talk with the agent yourself: hermes-acp-agent --help
 """
 """For a person who has started it in a terminal."""
-
-
-class Booted:
-    """A wire that is ready to be served.
-
-    `reader` and `writer` are file descriptors that no child inherits. `leftover` are bytes that were read
-    and not used. `greeting` holds the params of `initialize` when it has been answered, else None.
-    `ended` says that the editor has already closed its side. `argv` are the command's own arguments.
-    """
-
-    __slots__ = ("argv", "ended", "greeting", "leftover", "reader", "writer")
-
-    def __init__(self, reader: int, writer: int, argv: list[str]) -> None:
-        self.reader = reader
-        self.writer = writer
-        self.argv = argv
-        self.leftover = b""
-        self.greeting: dict[str, Any] | None = None
-        self.ended = False
 
 
 def run(argv: list[str]) -> int:

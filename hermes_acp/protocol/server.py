@@ -15,7 +15,7 @@ from hermes_acp.errors import ConfigError
 from hermes_acp.local.environment import be_private, mask_own
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.app import App
-from hermes_acp.protocol.boot import Booted
+from hermes_acp.protocol.booted import Booted
 from hermes_acp.protocol.capabilities import ClientCapabilities
 from hermes_acp.protocol.line_reader import LineReader
 from hermes_acp.protocol.line_writer import LineWriter

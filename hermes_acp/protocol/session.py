@@ -33,7 +33,8 @@ from hermes_acp.protocol.shown_options import ShownOptions
 from hermes_acp.protocol.title import Title
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent, Stop, TurnResult
+    from hermes_acp.agent.agent import Agent
+    from hermes_acp.agent.loop import Stop, TurnResult
 
 
 @dataclass(slots=True)

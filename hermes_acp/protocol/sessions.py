@@ -41,7 +41,7 @@ from hermes_acp.protocol.title import Title
 from hermes_acp.workspace import Workspace
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent
+    from hermes_acp.agent.agent import Agent
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hermes_acp.agent.loop import Agent
+from hermes_acp.agent.agent import Agent
 from hermes_acp.agent.thought_levels import DEFAULT, fitted, in_request, read_level
 from hermes_acp.assembly import Models
 from hermes_acp.lazy_dataclasses import dataclass

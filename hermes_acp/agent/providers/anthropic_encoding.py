@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
+from hermes_acp.agent.anthropic_models import longest_answer
 from hermes_acp.agent.providers.anthropic_decoding import BLOCKS
 from hermes_acp.agent.providers.anthropic_dialect import MessagesDialect, mark
-from hermes_acp.agent.providers.anthropic_models import longest_answer
 from hermes_acp.agent.providers.anthropic_thinking import thinking
 from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.encoding import NO_OUTPUT, NO_WORDS, replayed, tool_name

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hermes_acp.agent.anthropic_models import is_adaptive
 from hermes_acp.agent.providers.anthropic_dialect import FEWEST_TOKENS, MessagesDialect
-from hermes_acp.agent.providers.anthropic_models import is_adaptive
 
 OFF = ("none", "off")
 _EFFORTS = {"minimal": "low", "low": "low", "medium": "medium", "high": "high", "xhigh": "xhigh", "max": "max"}

@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
 
-from hermes_acp.agent.model_table import Prices
 from hermes_acp.agent.providers.base import Delta, Layer, Reply, Request
+from hermes_acp.agent.providers.prices import Prices
 from hermes_acp.lazy_dataclasses import dataclass
 
 

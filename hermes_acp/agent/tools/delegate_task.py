@@ -11,6 +11,7 @@ from pydantic import Field, WithJsonSchema
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.subagents import Delegation, Ending, Words
 from hermes_acp.agent.tools.desk import Desk
+from hermes_acp.agent.tools.todo import make_for_subagent
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError
 from hermes_acp.host import Host
@@ -93,9 +94,13 @@ def _tasks(args: DelegateTask) -> list[Task]:
 
 async def _run(desk: Desk, tasks: Sequence[Task], context: ToolContext) -> ToolResult:
     audience, words = _audience(context.host), Words(context.show)
-    delegation = Delegation(desk.talk, desk.agent(), context.call_id, audience, words)
+    delegation = Delegation(desk.talk, desk.agent(), context.call_id, audience, words, _own_tools)
     endings = await delegation.run([_prompt(task) for task in tasks])
     return ToolResult(_described(tasks, endings), is_error=all(ending.failed for ending in endings))
+
+
+def _own_tools() -> dict[str, Tool]:
+    return {"todo": make_for_subagent()}
 
 
 def _audience(host: Host) -> Host:

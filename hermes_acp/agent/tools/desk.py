@@ -13,7 +13,7 @@ from hermes_acp.agent.trust import Trust
 from hermes_acp.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from hermes_acp.agent.loop import Agent
+    from hermes_acp.agent.agent import Agent
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,13 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from hermes_acp.approval_rules import SHELLS, WRAPPERS, Rule, RuleDecision
+from hermes_acp.cards import Effect
 from hermes_acp.text import words
-from hermes_acp.tools.base import Action
 from hermes_acp.tools.safety.grammar import RESERVED, Opaque, read
-from hermes_acp.tools.safety.judged import Part, Words
+from hermes_acp.tools.safety.judged import Judged, Part, Words
 
 Rules = Iterable[Rule]
 
@@ -24,14 +25,36 @@ _DEEPEST = 4
 _LONGEST_PREFIX = 64
 
 
-def forbidding(rules: Rules, decision: RuleDecision, tool: str, action: Action, roots: tuple[Path, ...]) -> Rule | None:
+class Proposed(Protocol):
+    """What rules look at of a call that was made ready."""
+
+    @property
+    def effect(self) -> Effect:
+        """What it can do."""
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The resolved paths that it touches."""
+
+    @property
+    def command(self) -> str:
+        """Its command, exactly as it will run."""
+
+    @property
+    def judged(self) -> Judged | None:
+        """What is known of its command."""
+
+
+def forbidding(
+    rules: Rules, decision: RuleDecision, tool: str, action: Proposed, roots: tuple[Path, ...]
+) -> Rule | None:
     """The first rule of a severity that applies to any part of an action; for "deny" and "ask"."""
     severe = [rule for rule in rules if rule.decision == decision]
     commands = tuple(_commands(action)) if action.effect == "execute" and any(rule.prefix for rule in severe) else ()
     return next((rule for rule in severe if _touches(rule, tool, action, commands, roots)), None)
 
 
-def allowing(rules: Rules, tool: str, action: Action, roots: tuple[Path, ...]) -> bool:
+def allowing(rules: Rules, tool: str, action: Proposed, roots: tuple[Path, ...]) -> bool:
     """Whether rules allow all of an action: each command of a line, each path of an edit."""
     allowed = [rule for rule in rules if rule.decision == "allow"]
     if any(_is_it(rule, tool, action, roots) for rule in allowed):
@@ -55,7 +78,7 @@ def literal(path: str) -> str:
     return re.sub(r"([*?\\])", r"\\\1", path)
 
 
-def _touches(rule: Rule, tool: str, action: Action, commands: tuple[Words, ...], roots: tuple[Path, ...]) -> bool:
+def _touches(rule: Rule, tool: str, action: Proposed, commands: tuple[Words, ...], roots: tuple[Path, ...]) -> bool:
     if rule.prefix:
         return any(_begins(command, rule.prefix) for command in commands)
     if rule.path:
@@ -65,7 +88,7 @@ def _touches(rule: Rule, tool: str, action: Action, commands: tuple[Words, ...],
     return _is_it(rule, tool, action, roots)
 
 
-def _is_it(rule: Rule, tool: str, action: Action, roots: tuple[Path, ...]) -> bool:
+def _is_it(rule: Rule, tool: str, action: Proposed, roots: tuple[Path, ...]) -> bool:
     """Whether a rule names the tool, or the very command."""
     if rule.tool:
         return rule.tool == tool
@@ -103,7 +126,7 @@ def _without_git_options(arguments: Words) -> Words:
     return arguments[at:]
 
 
-def _commands(action: Action) -> Iterator[Words]:
+def _commands(action: Proposed) -> Iterator[Words]:
     """All commands that an action may come to, as far as they can be told: also those that a wrapper or a shell is
     given as arguments, and roughly those of a line that could not be taken apart."""
     if action.judged and action.judged.parts:

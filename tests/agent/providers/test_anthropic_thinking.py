@@ -2,9 +2,9 @@
 
 import pytest
 
+from hermes_acp.agent.anthropic_models import longest_answer, version_of
 from hermes_acp.agent.providers.anthropic_dialect import MessagesDialect
 from hermes_acp.agent.providers.anthropic_encoding import messages_body
-from hermes_acp.agent.providers.anthropic_models import longest_answer, version_of
 from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.messages import user
