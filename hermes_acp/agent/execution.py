@@ -7,40 +7,24 @@ import logging
 import time
 from collections.abc import Sequence
 from dataclasses import field
-from pathlib import Path
-from typing import Any
 
+from hermes_acp.agent.asking import refusal_of
 from hermes_acp.agent.conversation import Conversation, Toolbox
 from hermes_acp.agent.recording import RecordedHost
+from hermes_acp.agent.segments import Resolved, segments
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError, TurnCancelled, Unfinished
 from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepared, ToolStarted
 from hermes_acp.hooks import HookedCall, Hooks, NoHooks
-from hermes_acp.host import Answer, ApprovalRequest
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.confidential import blotted, discreet
 from hermes_acp.messages import ToolCall, ToolMessage
-from hermes_acp.tools.approval import describe_always
-from hermes_acp.tools.base import Action, Tool, ToolContext
-
-CANCELLED = "Cancelled by the user."
+from hermes_acp.tools.base import Action, ToolContext
 
 MOST_CALLS = 128
 """So many calls of one reply are run; the rest are answered with an error."""
 
-_UNFORESEEN = frozenset({"execute", "call"})
-"""Effects of which nobody can tell what files they touch."""
-
 log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _Resolved:
-    """A call whose tool exists and whose arguments fit it."""
-
-    call: ToolCall
-    tool: Tool
-    args: Any
 
 
 @dataclass(slots=True)
@@ -73,7 +57,7 @@ class Step:
         resolved = [entry for call in self.calls[:MOST_CALLS] if (entry := self._resolve(call))]
         self.understood = bool(resolved)
         await self._refuse_next()
-        for segment in _segments(resolved, self.talk):
+        for segment in segments(resolved, self.talk.workspace):
             await self._run_segment(segment)
         await self.close(f"Not run: at most {MOST_CALLS} calls can be made in one reply.")
 
@@ -100,13 +84,13 @@ class Step:
         """The results in call order."""
         return [self.results[call.id] for call in self.calls]
 
-    def _resolve(self, call: ToolCall) -> _Resolved | None:
+    def _resolve(self, call: ToolCall) -> Resolved | None:
         tool = self.toolbox.get(call.name)
         if call.problem or tool is None:
             self._refused[call.id] = ToolResult(call.problem or self._unknown(call.name), is_error=True)
             return None
         try:
-            return _Resolved(call, tool, tool.parse(call.arguments))
+            return Resolved(call, tool, tool.parse(call.arguments))
         except Exception as error:
             self._refused[call.id] = _failure(call, error)
             return None
@@ -123,8 +107,8 @@ class Step:
     def _unknown(self, name: str) -> str:
         return f"There is no tool named {name!r}. The tools are: {', '.join(sorted(self.toolbox))}."
 
-    async def _run_segment(self, segment: Sequence[_Resolved]) -> None:
-        ready: list[tuple[_Resolved, Action]] = []
+    async def _run_segment(self, segment: Sequence[Resolved]) -> None:
+        ready: list[tuple[Resolved, Action]] = []
         for entry in segment:
             if action := await self._prepare(entry):
                 ready.append((entry, action))
@@ -139,7 +123,7 @@ class Step:
         except ExceptionGroup as errors:
             raise errors.exceptions[0] from None
 
-    async def _prepare(self, entry: _Resolved) -> Action | None:
+    async def _prepare(self, entry: Resolved) -> Action | None:
         """Make a call ready and get permission for it; None when it has ended here already."""
         await self.host.ready()
         if veto := await self.hooks.before(self._hooked(entry)):
@@ -151,12 +135,12 @@ class Step:
             await self._finish(entry.call, _failure(entry.call, error))
             return None
         self._show(entry, action)
-        if refusal := await self._refusal(entry, action):
+        if refusal := await refusal_of(entry, action, self.talk, self.host):
             await self._finish(entry.call, ToolResult(refusal, is_error=True))
             return None
         return action
 
-    def _hooked(self, entry: _Resolved) -> HookedCall:
+    def _hooked(self, entry: Resolved) -> HookedCall:
         return HookedCall(entry.tool.name, entry.call.arguments, self.talk.id, str(self.talk.workspace.cwd))
 
     def _context(self, call: ToolCall) -> ToolContext:
@@ -167,7 +151,7 @@ class Step:
 
         return ToolContext(call.id, self.talk.workspace, show, self.host)
 
-    def _show(self, entry: _Resolved, action: Action) -> None:
+    def _show(self, entry: Resolved, action: Action) -> None:
         self._prepared.add(entry.call.id)
         prepared = ToolPrepared(
             entry.call.id,
@@ -180,36 +164,7 @@ class Step:
         )
         self.host.emit(prepared)
 
-    async def _refusal(self, entry: _Resolved, action: Action) -> str:
-        """Why the action may not take effect, "" when it may."""
-        verdict = self.talk.approvals.judge(entry.tool.name, action, self.talk.workspace.roots)
-        if verdict.decision == "allow":
-            return ""
-        if verdict.decision == "deny":
-            return verdict.reason
-        await self.host.stored()
-        answer = await self.host.approve(self._question(entry, action, verdict.reason))
-        self.talk.approvals.remember(entry.tool.name, action, answer.decision, self.talk.workspace.cwd)
-        return _refusal_text(answer)
-
-    def _question(self, entry: _Resolved, action: Action, reason: str) -> ApprovalRequest:
-        return ApprovalRequest(
-            call_id=entry.call.id,
-            tool=entry.tool.name,
-            title=action.title,
-            kind=entry.tool.kind,
-            effect=action.effect,
-            reason=" ".join(filter(None, (reason, action.where))),
-            cwd=str(self.talk.workspace.cwd),
-            command=action.command,
-            contained=action.contained,
-            arguments=entry.call.arguments,
-            diffs=action.diffs,
-            locations=action.locations,
-            always=describe_always(entry.tool.name, action),
-        )
-
-    async def _perform(self, entry: _Resolved, action: Action) -> None:
+    async def _perform(self, entry: Resolved, action: Action) -> None:
         if withheld := self.talk.approvals.withheld(action.effect):
             await self._finish(entry.call, ToolResult(withheld, is_error=True))
             return
@@ -251,41 +206,6 @@ class Step:
         return ToolPrepared(call.id, call.name, kind, title or "?", call.arguments)
 
 
-def _segments(entries: Sequence[_Resolved], talk: Conversation) -> list[list[_Resolved]]:
-    """Cut the calls where order matters: on one path twice, or a command beside an edit."""
-    if any(entry.tool.interactive for entry in entries):
-        return [[entry] for entry in entries]
-    segments: list[list[_Resolved]] = []
-    touched: dict[Path, str] = {}
-    effects: set[str] = set()
-    for entry in entries:
-        paths = _paths(entry, talk)
-        effect = entry.tool.effect
-        if not segments or _collides(effect, effects, [touched.get(path) for path in paths]):
-            segments.append([])
-            touched, effects = {}, set()
-        segments[-1].append(entry)
-        effects.add(effect)
-        touched.update((path, effect) for path in paths if touched.get(path) != "edit")
-    return segments
-
-
-def _paths(entry: _Resolved, talk: Conversation) -> tuple[Path, ...]:
-    """What the call will touch; a path that cannot be is refused when the call is made ready."""
-    try:
-        return entry.tool.paths(entry.args, talk.workspace)
-    except ToolError:
-        return ()
-
-
-def _collides(effect: str, effects: set[str], on_paths: Sequence[str | None]) -> bool:
-    if effect in _UNFORESEEN:
-        return "edit" in effects
-    if effect == "edit" and effects & _UNFORESEEN:
-        return True
-    return any(other is not None and "edit" in (effect, other) for other in on_paths)
-
-
 def _failure(call: ToolCall, error: Exception) -> ToolResult:
     if isinstance(error, ToolError | TimeoutError):
         return ToolResult(str(error) or "It took too long.", is_error=True)
@@ -293,16 +213,3 @@ def _failure(call: ToolCall, error: Exception) -> ToolResult:
         return ToolResult(f"{call.name} failed: {error.strerror or error}", is_error=True)
     log.exception("The tool %s failed in an unforeseen way", call.name)
     return ToolResult(f"{call.name} failed because of an internal error ({type(error).__name__}).", is_error=True)
-
-
-def _refusal_text(answer: Answer) -> str:
-    match answer.decision:
-        case "allow_once" | "allow_always":
-            return ""
-        case "cancelled":
-            raise TurnCancelled(CANCELLED)
-        case "unavailable":
-            return f"Permission could not be asked for, so nothing was done. {answer.comment}".strip()
-        case _:
-            said = f' They said: "{answer.comment}".' if answer.comment else ""
-            return f"The user rejected this.{said} It was not done; do not try it another way unless asked to."

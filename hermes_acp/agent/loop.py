@@ -6,8 +6,9 @@ import logging
 from typing import Literal
 
 from hermes_acp.agent.agent import Agent
+from hermes_acp.agent.asking import CANCELLED
 from hermes_acp.agent.conversation import Conversation
-from hermes_acp.agent.execution import CANCELLED, Step
+from hermes_acp.agent.execution import Step
 from hermes_acp.agent.history import without_blank_parts
 from hermes_acp.agent.model_calls import ModelCalls
 from hermes_acp.agent.providers.base import Reply, Usage, new_id

@@ -11,8 +11,7 @@ from hermes_acp.events import Notice
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.commands import available_commands
-from hermes_acp.protocol.inbound import Server
-from hermes_acp.protocol.mcp import named_servers
+from hermes_acp.protocol.mcp import Server, named_servers
 from hermes_acp.protocol.outbound import available_commands_update
 from hermes_acp.protocol.session import Session
 from hermes_acp.protocol.sessions import Sessions

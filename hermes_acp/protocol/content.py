@@ -13,7 +13,7 @@ from hermes_acp.events import Notice
 from hermes_acp.local import pictures
 from hermes_acp.local.picture_formats import BrokenPicture, begins_like_picture
 from hermes_acp.messages import Part, Text, UserMessage
-from hermes_acp.protocol.inbound import (
+from hermes_acp.protocol.blocks import (
     BlobResource,
     Block,
     ImageBlock,

@@ -5,203 +5,15 @@ Fields that are not known are kept; optional ones may be null. `_meta` stays by 
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-)
-from pydantic.alias_generators import to_camel
+from pydantic import BeforeValidator, Field
 
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.text import shorten
-
-
-class Params(BaseModel):
-    """The base of everything that is read from the wire."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True, alias_generator=to_camel)
-
-    meta: Any = Field(default=None, alias="_meta")
-
-
-def _absolute(path: str) -> str:
-    if "\0" in path:
-        raise ValueError("must not contain a NUL character")
-    if not os.path.isabs(path):
-        raise ValueError("must be an absolute path")
-    return path
-
-
-def _or_empty(value: Any) -> Any:
-    return [] if value is None else value
-
-
-def _text_or_none(value: Any) -> Any:
-    return value if isinstance(value, str) else None
-
-
-def _number_or_none(value: Any) -> Any:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-AbsolutePath = Annotated[str, AfterValidator(_absolute)]
-Hint = Annotated[str | None, BeforeValidator(_text_or_none)]
-"""A text that is only shown: anything else in its place counts as absent (schema: default on error)."""
-
-
-class TextBlock(Params):
-    type: Literal["text"]
-    text: str
-
-
-class ImageBlock(Params):
-    type: Literal["image"]
-    data: str
-    mime_type: str
-    uri: Hint = None
-
-
-class AudioBlock(Params):
-    type: Literal["audio"]
-    data: str
-    mime_type: str
-
-
-class ResourceLinkBlock(Params):
-    """A file or page that the person pointed at; its content is not part of the prompt."""
-
-    type: Literal["resource_link"]
-    name: str
-    uri: str
-    title: Hint = None
-    description: Hint = None
-    mime_type: Hint = None
-    size: Annotated[int | None, BeforeValidator(_number_or_none)] = None
-
-
-class TextResource(Params):
-    uri: str
-    text: str
-    mime_type: Hint = None
-
-
-class BlobResource(Params):
-    """Bytes in base64."""
-
-    uri: str
-    blob: str
-    mime_type: Hint = None
-
-
-def _resource_tag(value: Any) -> str | None:
-    if not isinstance(value, dict):
-        return None
-    return next((name for name in ("text", "blob") if name in value), None)
-
-
-Resource = Annotated[
-    Annotated[TextResource, Tag("text")] | Annotated[BlobResource, Tag("blob")],
-    Discriminator(
-        _resource_tag, custom_error_type="resource", custom_error_message="a resource needs a text or a blob"
-    ),
-]
-
-
-class ResourceBlock(Params):
-    """A resource whose content is part of the prompt."""
-
-    type: Literal["resource"]
-    resource: Resource
-
-
-class UnknownBlock(Params):
-    """A block of a type that is not known here, kept as it came."""
-
-    type: str
-
-
-_BLOCK_TYPES = ("text", "image", "audio", "resource_link", "resource")
-
-
-def _block_tag(value: Any) -> str | None:
-    kind = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(kind, str):
-        return None
-    return kind if kind in _BLOCK_TYPES else "unknown"
-
-
-Block = Annotated[
-    Annotated[TextBlock, Tag("text")]
-    | Annotated[ImageBlock, Tag("image")]
-    | Annotated[AudioBlock, Tag("audio")]
-    | Annotated[ResourceLinkBlock, Tag("resource_link")]
-    | Annotated[ResourceBlock, Tag("resource")]
-    | Annotated[UnknownBlock, Tag("unknown")],
-    Discriminator(
-        _block_tag, custom_error_type="block", custom_error_message="a content block must be an object with a type"
-    ),
-]
-
-
-class NamedValue(Params):
-    """An environment variable or an HTTP header."""
-
-    name: str
-    value: str
-
-
-NamedValues = Annotated[list[NamedValue], BeforeValidator(_or_empty)]
-
-
-class StdioServer(Params):
-    """An MCP server to be started as a program."""
-
-    name: str
-    command: str
-    args: Annotated[list[str], BeforeValidator(_or_empty)] = Field(default_factory=list)
-    env: NamedValues = Field(default_factory=list)
-    type: Literal["stdio"] = "stdio"
-
-
-class RemoteServer(Params):
-    """An MCP server to be reached by HTTP, or by HTTP with server-sent events."""
-
-    name: str
-    url: str
-    headers: NamedValues = Field(default_factory=list)
-    type: Literal["http", "sse"]
-
-
-def _known_type(value: Any) -> Any:
-    kind = value.get("type", "stdio") if isinstance(value, dict) else None
-    if isinstance(kind, str) and kind not in _SERVER_TYPES:
-        raise ValueError(f"an MCP server of type {shorten(ascii(kind), 40)} is not supported; use stdio, http or sse")
-    return value
-
-
-def _server_tag(value: Any) -> str | None:
-    kind = value.get("type", "stdio") if isinstance(value, dict) else None
-    return _SERVER_TYPES.get(kind) if isinstance(kind, str) else None
-
-
-_SERVER_TYPES = {"stdio": "stdio", "http": "remote", "sse": "remote"}
-
-
-Server = Annotated[
-    Annotated[StdioServer, Tag("stdio")] | Annotated[RemoteServer, Tag("remote")],
-    Discriminator(
-        _server_tag, custom_error_type="server", custom_error_message="an MCP server must be of type stdio, http or sse"
-    ),
-    BeforeValidator(_known_type),
-]
+from hermes_acp.protocol.blocks import Block
+from hermes_acp.protocol.mcp import Server
+from hermes_acp.protocol.params import AbsolutePath, Params, or_empty
 
 
 class InitializeParams(Params):
@@ -237,8 +49,8 @@ class _OpeningParams(Params):
     """What the ways into a session share: its folder, its further roots, its MCP servers."""
 
     cwd: AbsolutePath
-    additional_directories: Annotated[list[AbsolutePath], BeforeValidator(_or_empty)] = Field(default_factory=list)
-    mcp_servers: Annotated[list[Server], BeforeValidator(_or_empty)] = Field(default_factory=list)
+    additional_directories: Annotated[list[AbsolutePath], BeforeValidator(or_empty)] = Field(default_factory=list)
+    mcp_servers: Annotated[list[Server], BeforeValidator(or_empty)] = Field(default_factory=list)
 
     def place(self) -> Place:
         """The folders as they were given."""

@@ -24,10 +24,10 @@ from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import unless_whole
 from hermes_acp.mcp.servers import Servers
 from hermes_acp.messages import UserMessage
+from hermes_acp.protocol.blocks import Block
 from hermes_acp.protocol.content import read_prompt, text_of, with_text
 from hermes_acp.protocol.editor_host import EditorHost
 from hermes_acp.protocol.idleness import Idleness
-from hermes_acp.protocol.inbound import Block
 from hermes_acp.protocol.preparation import Preparation
 from hermes_acp.protocol.shown_options import ShownOptions
 from hermes_acp.protocol.title import Title

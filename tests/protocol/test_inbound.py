@@ -23,13 +23,12 @@ from hermes_acp.protocol.inbound import (
     NewSessionParams,
     Params,
     PromptParams,
-    RemoteServer,
     ResumeSessionParams,
     SessionParams,
     SetConfigOptionParams,
     SetModeParams,
-    StdioServer,
 )
+from hermes_acp.protocol.mcp import RemoteServer, StdioServer
 
 EXAMPLES: dict[type[Params], dict[str, Any]] = {
     InitializeParams: {"protocolVersion": 1},
