@@ -7,41 +7,22 @@ import logging
 import os
 import uuid
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import field, replace
-from functools import partial
-from typing import TYPE_CHECKING
+from dataclasses import field
 
-from hermes_acp.agent.custom_commands import find_custom_commands
 from hermes_acp.agent.store.records import SessionRecord
 from hermes_acp.agent.store.store import Store
-from hermes_acp.agent.trust import Trust
 from hermes_acp.commands.options import Options
 from hermes_acp.config import Config
 from hermes_acp.errors import HermesError, SessionDeleted, SessionNotFound
-from hermes_acp.events import Notice
-from hermes_acp.groundwork import Groundwork
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import surely, unless_whole
-from hermes_acp.local.workspace import LocalWorkspace
-from hermes_acp.opening import Opening
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.capabilities import ClientCapabilities
-from hermes_acp.protocol.editor_files import EditorFiles
-from hermes_acp.protocol.editor_host import EditorHost, Manner
-from hermes_acp.protocol.editor_terminals import EditorTerminals
-from hermes_acp.protocol.editor_workspace import EditorWorkspace
+from hermes_acp.protocol.entrance import Entrance
 from hermes_acp.protocol.errors import invalid_params
-from hermes_acp.protocol.idleness import Idleness
 from hermes_acp.protocol.inbound import Place
 from hermes_acp.protocol.peer import Peer
-from hermes_acp.protocol.preparation import Preparation
 from hermes_acp.protocol.session import Session
-from hermes_acp.protocol.shown_options import ShownOptions
-from hermes_acp.protocol.title import Title
-from hermes_acp.workspace import Workspace
-
-if TYPE_CHECKING:
-    from hermes_acp.agent.agent import Agent
 
 log = logging.getLogger(__name__)
 
@@ -181,55 +162,11 @@ class Sessions:
         return await self._enter(record, place, terms.config, self.account.options(record.options, terms))
 
     async def _enter(self, record: SessionRecord, place: Place, config: Config, options: Options) -> Session:
-        manner = Manner(self.client, config.acp.announce == "always", config.approvals.timeout)
-        host = EditorHost(record.id, self.peer, manner)
-        opening = Opening(self.store, self.account.home, Trust(self.account.home.trust_file))
-        agent = partial(self._agent, config, host, opening)
-        opened = await opening.session(
-            replace(record, roots=tuple(map(str, place.roots))),
-            config,
-            options.mode,
-            lambda: agent(options.model),
-            partial(self._workspace, record.id),
-        )
-        conversation = opened.conversation
-        idleness = Idleness(conversation, partial(opening.messages, record.id), 60 * config.acp.idle_minutes)
-        title = Title(record.title, conversation.journal, host)
-        shown = ShownOptions(options, conversation, host)
-        notices: list[Notice] = []
-        groundwork = Groundwork(conversation, opened.servers, opening.trust, notices.append)
-        preparation = Preparation(groundwork, host, self.account.ready, notices)
-        session = Session(
-            conversation,
-            opened.journal,
-            shown,
-            host,
-            agent,
-            preparation,
-            idleness,
-            title,
-            trajectories=self.account.trajectories(config),
-            impatient=config.agent.busy_prompt == "interrupt",
-            home=opening.home.config,
-            custom=await asyncio.to_thread(find_custom_commands, opening.home.config),
-        )
-        idleness.begin()
+        entrance = Entrance(self.store, self.account, self.peer, self.client)
+        session = await entrance.enter(record, place, config, options)
+        session.idleness.begin()
         self._open[record.id] = session
         return session
-
-    def _workspace(self, session_id: str, local: LocalWorkspace) -> Workspace:
-        client, files = self.client, EditorFiles(self.peer, session_id)
-        if not (client.read_files or client.write_files or client.terminals):
-            return local
-        return EditorWorkspace(
-            local,
-            reading=files if client.read_files else None,
-            writing=files if client.write_files else None,
-            terminals=EditorTerminals(self.peer, session_id) if client.terminals else None,
-        )
-
-    def _agent(self, config: Config, host: EditorHost, opening: Opening, model: str) -> Agent:
-        return opening.informed(self.account.agent(model, config), host.emit)
 
 
 def _check_folders(place: Place) -> None:
