@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hermes_acp.agent.conversation import Conversation
+from hermes_acp.agent.expenses import Expenses
 from hermes_acp.agent.history import close_open_turn, repair
 from hermes_acp.agent.kept_workspace import KeptWorkspace
 from hermes_acp.agent.store.journal import Journal
@@ -145,5 +146,5 @@ class Opening:
             approvals=approvals,
             system=record.system_prompt,
             messages=messages,
-            cost=record.cost,
+            expenses=Expenses(record.cost),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
+from hermes_acp.agent.expenses import Expenses
 from hermes_acp.agent.gauge import Gauge
 from hermes_acp.agent.history import close_open_turn
 from hermes_acp.agent.providers.base import Reply, Usage
@@ -23,17 +24,6 @@ Toolbox = Mapping[str, Tool]
 
 
 @dataclass(slots=True)
-class Purse:
-    """What a turn has cost in US dollars, its side tasks and subagents included, where prices are known."""
-
-    spent: float = 0.0
-
-    def used_up(self, most: float) -> str:
-        """What was spent, once that is all of `most` US dollars (0: no limit), and "" before."""
-        return f"{self.spent:.2f} of {most:.2f} US dollars" if most and self.spent >= most else ""
-
-
-@dataclass(slots=True)
 class Conversation:
     """One session as the engine sees it.
 
@@ -42,9 +32,7 @@ class Conversation:
     the journal; `mode_entered` tells whoever holds the session's options of another mode. `answering` is the model that
     answers in the place of the chosen one ("" when that one does).
     `toolbox` holds the session's own tools, beside those that every session of the agent has; `gauge` measures its
-    context. `cost` is what its model calls cost in US dollars, None when the price of one was not known; `purse`
-    is what the turn's cost, and `lent` the one of the turn that a subagent works for. `delegated` is what the turn's
-    subagents used.
+    context, `expenses` what its model calls cost.
     """
 
     id: str
@@ -57,17 +45,19 @@ class Conversation:
     toolbox: Toolbox = field(default_factory=dict)
     gauge: Gauge = field(default_factory=Gauge)
     answering: str = ""
-    cost: float | None = 0.0
+    expenses: Expenses = field(default_factory=Expenses)
     flush: Callable[[], None] = lambda: None
     mode_entered: Callable[[Mode], None] = lambda mode: None
-    delegated: Usage = field(default_factory=Usage)
-    purse: Purse = field(default_factory=Purse)
-    lent: Purse | None = None
     _turn_start: int = 0
+
+    @property
+    def cost(self) -> float | None:
+        """What its model calls cost in US dollars; None when the price of one was not known."""
+        return self.expenses.cost
 
     def take_account(self, usage: Usage, cost: float | None) -> None:
         """Add what a subagent of the turn used and cost."""
-        self.delegated += usage
+        self.expenses.delegated += usage
         self.spend(cost)
 
     def pay(self, reply: Reply) -> None:
@@ -77,7 +67,7 @@ class Conversation:
 
     def spend(self, cost: float | None) -> None:
         """Add what a model call cost; one of unknown price makes the sum unknown."""
-        self.cost = None if cost is None or self.cost is None else self.cost + cost
+        self.expenses.spend(cost)
         self.journal.update(cost=self.cost)
 
     def enter_mode(self, mode: Mode) -> None:
@@ -87,7 +77,7 @@ class Conversation:
 
     def begin(self, prompt: UserMessage) -> None:
         """Open a turn with what the person said."""
-        self.delegated, self.purse = Usage(), self.lent or Purse()
+        self.expenses.begin_turn()
         self._turn_start = len(self.messages)
         self.journal.begin_turn()
         self.journal.update(prompted=True, updated_at=now())

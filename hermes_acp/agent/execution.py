@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from hermes_acp.agent.asking import refusal_of
+from hermes_acp.agent.call_cards import CallCards
 from hermes_acp.agent.conversation import Conversation, Toolbox
 from hermes_acp.agent.recording import RecordedHost
 from hermes_acp.agent.segments import Resolved, segments
 from hermes_acp.cards import ToolResult
 from hermes_acp.errors import ToolError, TurnCancelled, Unfinished
-from hermes_acp.events import ToolFinished, ToolOutcome, ToolOutput, ToolPrepared, ToolStarted
+from hermes_acp.events import ToolOutcome, ToolStarted
 from hermes_acp.hooks import HookedCall, Hooks, NoHooks
 from hermes_acp.lazy_dataclasses import dataclass
-from hermes_acp.local.confidential import blotted, discreet
 from hermes_acp.messages import ToolCall, ToolMessage
 from hermes_acp.tools.base import Action, ToolContext
 
@@ -31,8 +31,7 @@ log = logging.getLogger(__name__)
 class Step:
     """The calls of one reply on the way to their results.
 
-    `results` fills as calls end, whatever their order; a caller that is cancelled still finds there what
-    was done, and `close` answers the rest.
+    A caller that is cancelled still finds in `cards` what was done, and `close` answers the rest.
     """
 
     calls: tuple[ToolCall, ...]
@@ -40,13 +39,13 @@ class Step:
     talk: Conversation
     host: RecordedHost
     hooks: Hooks = field(default_factory=NoHooks)
-    results: dict[str, ToolMessage] = field(default_factory=dict)
     understood: bool = False
     """Whether at least one call named a tool and gave it fitting arguments."""
-    _prepared: set[str] = field(default_factory=set)
+    cards: CallCards = field(init=False)
     _refused: dict[str, ToolResult] = field(default_factory=dict)
-    _shown: dict[str, str] = field(default_factory=dict)
-    _unfinished: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cards = CallCards(self.toolbox, self.talk, self.host)
 
     async def run(self) -> None:
         """Run every call.
@@ -67,22 +66,15 @@ class Step:
         Raises:
             StoreError: an answer could not be stored; every call has one all the same.
         """
-        open_calls = [call for call in self.calls if call.id not in self.results]
-        results = [self._cut_off(call, self._unfinished.get(call.id, reason)) for call in open_calls]
-        await self.host.acknowledge(*map(self._ended, open_calls, results))
-
-    def _cut_off(self, call: ToolCall, reason: str) -> ToolResult:
-        """The result of a call that did not end: what it had shown, and why there is no more."""
-        shown = self._shown.get(call.id, "").rstrip()
-        return ToolResult(f"{shown}\n[{reason}]" if shown else reason, is_error=True)
+        await self.cards.cut_off(self.calls, reason)
 
     def outcomes(self) -> tuple[ToolOutcome, ...]:
         """Name and outcome of each call, in call order."""
-        return tuple(ToolOutcome(call.name, self.results[call.id].is_error) for call in self.calls)
+        return tuple(ToolOutcome(call.name, self.cards.results[call.id].is_error) for call in self.calls)
 
     def ordered_results(self) -> list[ToolMessage]:
         """The results in call order."""
-        return [self.results[call.id] for call in self.calls]
+        return [self.cards.results[call.id] for call in self.calls]
 
     def _resolve(self, call: ToolCall) -> Resolved | None:
         tool = self.toolbox.get(call.name)
@@ -100,8 +92,8 @@ class Step:
         the order in which they were made ready, and that is to be the order of the calls."""
         for call in self.calls:
             if refusal := self._refused.pop(call.id, None):
-                await self._finish(call, refusal)
-            elif call.id not in self._prepared:
+                await self.cards.end(call, refusal)
+            elif not self.cards.has(call):
                 return
 
     def _unknown(self, name: str) -> str:
@@ -127,16 +119,16 @@ class Step:
         """Make a call ready and get permission for it; None when it has ended here already."""
         await self.host.ready()
         if veto := await self.hooks.before(self._hooked(entry)):
-            await self._finish(entry.call, ToolResult(veto, is_error=True))
+            await self.cards.end(entry.call, ToolResult(veto, is_error=True))
             return None
         try:
             action = await entry.tool.prepare(entry.args, self._context(entry.call))
         except Exception as error:
-            await self._finish(entry.call, _failure(entry.call, error))
+            await self.cards.end(entry.call, _failure(entry.call, error))
             return None
-        self._show(entry, action)
+        self.cards.prepare(entry, action)
         if refusal := await refusal_of(entry, action, self.talk, self.host):
-            await self._finish(entry.call, ToolResult(refusal, is_error=True))
+            await self.cards.end(entry.call, ToolResult(refusal, is_error=True))
             return None
         return action
 
@@ -144,29 +136,11 @@ class Step:
         return HookedCall(entry.tool.name, entry.call.arguments, self.talk.id, str(self.talk.workspace.cwd))
 
     def _context(self, call: ToolCall) -> ToolContext:
-        def show(text: str, terminal_id: str | None = None) -> None:
-            text = blotted(text)
-            self._shown[call.id] = text
-            self.host.emit(ToolOutput(call.id, text, terminal_id))
-
-        return ToolContext(call.id, self.talk.workspace, show, self.host)
-
-    def _show(self, entry: Resolved, action: Action) -> None:
-        self._prepared.add(entry.call.id)
-        prepared = ToolPrepared(
-            entry.call.id,
-            entry.tool.name,
-            entry.tool.kind,
-            action.title,
-            entry.call.arguments,
-            action.locations,
-            action.diffs,
-        )
-        self.host.emit(prepared)
+        return ToolContext(call.id, self.talk.workspace, self.cards.output_of(call), self.host)
 
     async def _perform(self, entry: Resolved, action: Action) -> None:
         if withheld := self.talk.approvals.withheld(action.effect):
-            await self._finish(entry.call, ToolResult(withheld, is_error=True))
+            await self.cards.end(entry.call, ToolResult(withheld, is_error=True))
             return
         await self.host.stored()
         self.host.emit(ToolStarted(entry.call.id))
@@ -174,7 +148,7 @@ class Step:
         try:
             result = await action.run()
         except Unfinished as cancelled:
-            self._unfinished[entry.call.id] = str(cancelled)
+            self.cards.leave_unfinished(entry.call, str(cancelled))
             raise
         except TurnCancelled:
             raise
@@ -184,26 +158,7 @@ class Step:
         try:
             await self.hooks.after(self._hooked(entry), result, took)
         finally:
-            await self._finish(entry.call, result, took)
-
-    async def _finish(self, call: ToolCall, result: ToolResult, duration_s: float = 0.0) -> None:
-        await self.host.acknowledge(self._ended(call, result, duration_s))
-
-    def _ended(self, call: ToolCall, result: ToolResult, duration_s: float = 0.0) -> ToolFinished:
-        """The end of a call, with its result in the records; to be shown once it is stored."""
-        result = discreet(result)
-        message = ToolMessage(call.id, call.name, result.text, result.is_error, result.images)
-        self.results[call.id] = message
-        self.talk.keep_result(message)
-        if call.id not in self._prepared:
-            self._prepared.add(call.id)
-            self.host.emit(self._bare_card(call))
-        return ToolFinished(call.id, call.name, result, duration_s)
-
-    def _bare_card(self, call: ToolCall) -> ToolPrepared:
-        tool = self.toolbox.get(call.name)
-        kind, title = (tool.kind, tool.label) if tool else ("other", call.name)
-        return ToolPrepared(call.id, call.name, kind, title or "?", call.arguments)
+            await self.cards.end(entry.call, result, took)
 
 
 def _failure(call: ToolCall, error: Exception) -> ToolResult:

@@ -201,4 +201,4 @@ class _Turn:
         )
 
     def _result(self, stop: Stop, text: str) -> TurnResult:
-        return TurnResult(stop, text, self.model.count, self.model.usage + self.talk.delegated)
+        return TurnResult(stop, text, self.model.count, self.model.usage + self.talk.expenses.delegated)

@@ -47,7 +47,7 @@ class ModelCalls:
 
     def used_up(self) -> str:
         """What the turn may use and has used; "" as long as it may go on."""
-        if spent := self.talk.purse.used_up(self.agent.max_cost):
+        if spent := self.talk.expenses.purse.used_up(self.agent.max_cost):
             return spent
         return f"{self.agent.max_calls} model calls" if self.count >= self.agent.max_calls else ""
 
@@ -93,7 +93,7 @@ class ModelCalls:
             return
         if reply.cost is None and self.agent.max_cost and self.talk.cost is not None:
             self.host.emit(_unknown_price(reply.model or self.agent.answering(self.talk)))
-        self.talk.purse.spent += reply.cost or 0.0
+        self.talk.expenses.purse.spent += reply.cost or 0.0
         self.talk.spend(reply.cost)
 
     async def _summarise(self, question: str) -> str:

@@ -10,6 +10,7 @@ from typing import Unpack
 
 from hermes_acp.agent.agent import Agent
 from hermes_acp.agent.conversation import Conversation, Toolbox
+from hermes_acp.agent.expenses import Expenses
 from hermes_acp.agent.loop import TurnResult, run_turn
 from hermes_acp.agent.providers.counted import Counted
 from hermes_acp.agent.record import Record
@@ -211,7 +212,7 @@ class Delegation:
         return [task.result() for task in tasks]
 
     async def _run_one(self, mark: Mark, prompt: UserMessage, questions: Questions) -> Ending:
-        if spent := self.talk.purse.used_up(self.agent.max_cost):
+        if spent := self.talk.expenses.purse.used_up(self.agent.max_cost):
             return Ending(f"It was not begun, since the turn may cost no more: {spent} are spent.", failed=True)
         provider = Counted(self.agent.provider)
         most = min(self.agent.max_subagent_calls, self.agent.max_calls)
@@ -243,7 +244,7 @@ class Delegation:
             thought_level=parent.thought_level,
             toolbox={**_passed_on(parent.toolbox), **self.own_tools()},
             answering=parent.answering,
-            lent=parent.purse,
+            expenses=Expenses(lent=parent.expenses.purse),
         )
 
 

@@ -169,7 +169,7 @@ class _Turn:
             ending=ending,
             messages=[to_dict(message) for message in conversation.messages] if conversation else [],
             api_calls=counted.calls if counted else 0,
-            usage=counted.usage + conversation.delegated if counted and conversation else Usage(),
+            usage=counted.usage + conversation.expenses.delegated if counted and conversation else Usage(),
             cost=self._cost(conversation) if counted and conversation else None,
             session_id=conversation.journal.segment_id if conversation else self.talk.session_id,
             task_id=self.asked.task_id,
