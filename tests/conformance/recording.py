@@ -10,9 +10,9 @@ from typing import Any
 
 from hermes_acp import __version__
 from hermes_acp.local.environment import shell
-from tests.conformance.talk import open_params
 from tests.fakes.model_server import Call, ModelServer, Say, fail
 from tests.support.editor import AgentError, Editor, never, open_editor
+from tests.support.talk import open_params
 
 EVERYTHING = {
     "fs": {"readTextFile": True, "writeTextFile": True},

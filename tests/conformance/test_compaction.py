@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.conformance.talk import open_params
 from tests.fakes.model_server import Say
 from tests.support.editor import open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

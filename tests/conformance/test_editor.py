@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.conformance.talk import prompt_params
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import never, open_editor
+from tests.support.talk import prompt_params
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.slow]
 

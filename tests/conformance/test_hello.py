@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.conformance.talk import open_params, prompt_params
 from tests.support.editor import AgentError, Editor, agent_command, agent_env, open_editor
+from tests.support.talk import open_params, prompt_params
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

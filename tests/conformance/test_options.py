@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.conformance.talk import open_params
 from tests.support.editor import AgentError
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

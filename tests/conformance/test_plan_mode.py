@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from tests.conformance.talk import cards, of_session, open_params
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose
+from tests.support.talk import cards, of_session, open_params
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

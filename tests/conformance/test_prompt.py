@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
-from tests.conformance.talk import of_session, open_params, prompt_params
 from tests.fakes.model_server import Call, Say, Status, fail
 from tests.support.editor import AgentError, never, open_editor
 from tests.support.pictures import block, plain
 from tests.support.shared import WINDOW
+from tests.support.talk import of_session, open_params, prompt_params
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -4,9 +4,9 @@ import signal
 
 import pytest
 
-from tests.conformance.talk import cards, open_params, states
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import never, open_editor
+from tests.support.talk import cards, open_params, states
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.conformance.talk import cards, prompt_params
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, open_editor
+from tests.support.talk import cards, prompt_params
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

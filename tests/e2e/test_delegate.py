@@ -9,11 +9,7 @@ from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, never, open_editor
 from tests.support.hands import Buffers
 from tests.support.processes import processes_tagged
-
-
-def goal_of(body):
-    first = next(message for message in body["messages"] if message["role"] == "user")["content"]
-    return first.partition("# Task\n")[2].partition("\n")[0] if isinstance(first, str) else ""
+from tests.support.small_model import goal_of
 
 
 def script(model, **replies):

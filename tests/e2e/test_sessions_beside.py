@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager, closing
 
 import pytest
 
-from tests.e2e.test_undo import write
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, agent_env, open_editor
+from tests.support.undo import write
 
 
 async def sessions(home, *arguments):

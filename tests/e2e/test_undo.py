@@ -4,37 +4,19 @@ import asyncio
 
 import pytest
 
-from tests.e2e.test_delegate import goal_of
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, open_editor
 from tests.support.hands import Buffers
+from tests.support.small_model import goal_of
+from tests.support.talk import open_params
+from tests.support.undo import patch, run, undo, write
 
 FILES = {"fs": {"readTextFile": True, "writeTextFile": True}}
-
-
-def write(path, content):
-    return Call("write_file", {"path": str(path), "content": content})
-
-
-def patch(path, old, new):
-    return Call("patch", {"path": str(path), "old_text": old, "new_text": new})
-
-
-def run(command):
-    return Call("terminal", {"command": command})
 
 
 async def turn(editor, session, *calls, prompt="go", answer="Done."):
     editor.model.say(Say(calls=list(calls)), answer)
     assert await editor.prompt(session, prompt) == "end_turn"
-
-
-async def undo(editor, session):
-    """What is said to /undo."""
-    before = len(editor.updates(session))
-    assert await editor.prompt(session, "/undo") == "end_turn"
-    chunks = [each for each in editor.updates(session)[before:] if each["sessionUpdate"] == "agent_message_chunk"]
-    return "".join(chunk["content"]["text"] for chunk in chunks)
 
 
 def asked(editor):
@@ -44,10 +26,6 @@ def asked(editor):
 def seen(model):
     """What the model saw last, without the system prompt."""
     return [message["content"] for message in model.requests[-1].messages[1:]]
-
-
-def load(session, project):
-    return {"sessionId": session, "cwd": str(project), "mcpServers": []}
 
 
 @pytest.fixture(params=["disk", "editor"])
@@ -106,7 +84,7 @@ async def test_the_turn_is_gone_for_the_model_and_shown_as_undone_also_after_a_r
     async with open_editor(tmp_path / "home", model.url) as again:
         await again.initialize()
         again.model = model
-        await again.request("session/load", load(session, project))
+        await again.request("session/load", open_params(session, project))
         said = again.text(session, "user_message_chunk")
         assert [word for word in ("First.", "Second.", "/undo") if word in said] == ["First.", "Second.", "/undo"]
         assert "is undone" in again.text(session)
@@ -241,7 +219,7 @@ async def test_edits_of_subagents_are_undone_with_the_turn_they_worked_for(tmp_p
         await editor.close()
         async with open_editor(tmp_path / "home", editor.model.url) as again:
             await again.initialize()
-            await again.request("session/load", load(session, project))
+            await again.request("session/load", open_params(session, project))
             text = await undo(again, session)
     assert "`a.txt`: restored" in text
     assert "`new/b.txt`: removed" in text
@@ -254,7 +232,7 @@ async def test_what_a_fork_took_over_is_not_its_own_to_undo(editor, model, proje
     (project / "a.txt").write_text("one\n")
     session = await editor.new_session(project)
     await turn(editor, session, patch("a.txt", "one", "two"))
-    fork = (await editor.request("session/fork", load(session, project)))["sessionId"]
+    fork = (await editor.request("session/fork", open_params(session, project)))["sessionId"]
     assert "There is no turn to undo" in await undo(editor, fork)
     assert (project / "a.txt").read_text() == "two\n"
     await turn(editor, fork, patch("a.txt", "two", "three"))

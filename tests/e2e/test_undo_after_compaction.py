@@ -5,9 +5,10 @@ import re
 
 import pytest
 
-from tests.e2e.test_undo import load, patch, run, undo
 from tests.fakes.model_server import Say
 from tests.support.small_model import editor_with, facts, is_summary_request
+from tests.support.talk import open_params
+from tests.support.undo import patch, run, undo
 
 CONFIG = '[compression]\nprotect_last_n = 2\n[approvals]\nmode = "accept_edits"\n'
 SUMMARY = "[Summary of the conversation before this point]"
@@ -50,10 +51,10 @@ async def test_a_turn_that_went_into_a_summary_is_taken_out_of_it(tmp_path, mode
             await assert_undone_step_by_step(editor, session, model, project)
     if restarted:
         async with editor_with(tmp_path, model, 64_000, CONFIG) as editor:
-            await editor.request("session/load", load(session, project))
+            await editor.request("session/load", open_params(session, project))
             await assert_undone_step_by_step(editor, session, model, project)
     async with editor_with(tmp_path, model, 64_000, CONFIG) as editor:
-        await editor.request("session/load", load(session, project))
+        await editor.request("session/load", open_params(session, project))
         await prompt(editor, session, "Still so?")
         assert "FACT-second" not in str(asked_for(model))
     assert model.problems == []

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager, suppress
 import pytest
 
 from tests.fakes.model_server import Call, Say
-from tests.hazards.test_store_out_of_reach import make_session
+from tests.support.earlier import make_session
 from tests.support.editor import AgentError, open_editor
 
 pytestmark = pytest.mark.slow

@@ -8,9 +8,9 @@ import pytest
 
 from hermes_acp.tools.approval import Approvals
 from hermes_acp.tools.registry import discover
-from tests.conformance.talk import states
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, choose, open_editor
+from tests.support.talk import states
 
 pytestmark = pytest.mark.slow
 

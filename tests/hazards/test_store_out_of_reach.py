@@ -13,6 +13,7 @@ import pytest
 
 from hermes_acp.agent.store.schema import VERSION
 from tests.fakes.model_server import Call, Say
+from tests.support.earlier import make_session
 from tests.support.editor import AgentError, Editor, agent_env, open_editor
 
 pytestmark = pytest.mark.slow
@@ -67,17 +68,6 @@ async def open_weak_editor(home, model_url):
 
 def shown(editor, session):
     return [(update["sessionUpdate"], update.get("content")) for update in editor.updates(session)][:2]
-
-
-async def make_session(home, model, project):
-    """The id of a session of one turn, made by an agent that is gone."""
-    model.say("The answer.")
-    async with open_editor(home, model.url) as editor:
-        await editor.initialize()
-        session = await editor.new_session(project)
-        await editor.prompt(session, "The question.")
-        await editor.close()
-    return session
 
 
 def requests(session, project):

@@ -4,10 +4,10 @@ import asyncio
 
 import pytest
 
-from tests.conformance.talk import states
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError
 from tests.support.pipes import open_pipes
+from tests.support.talk import states
 
 pytestmark = pytest.mark.slow
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.fakes.model_server import Call, ModelServer, Say
-from tests.support.editor import Editor, choose
+from tests.support.editor import Editor, agent_command, agent_env, choose
+from tests.support.talk import open_params
 
 PROMPTS = ("The first task.", "The second task.")
 CONTENTS = ("one\n", "two\n", "three\n")
@@ -22,6 +24,22 @@ KEPT_WITHIN = 0.5
 
 SLACK = 0.3
 """Seconds for a commit, and for a busy machine."""
+
+
+@asynccontextmanager
+async def agent(home: Path, model: ModelServer) -> AsyncIterator[Editor]:
+    """An agent that may be killed: its last line may be cut."""
+    editor = await Editor.start(agent_command(), env=agent_env(home, model.url))
+    try:
+        await editor.initialize()
+        yield editor
+        editor.assert_clean()
+    finally:
+        await editor.kill()
+
+
+async def load(editor: Editor, session: str, project: Path) -> None:
+    await editor.request("session/load", open_params(session, project))
 
 
 def prepare(folder: Path) -> None:

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.fakes.model_server import Call, ModelServer, Say
+from tests.kill.endings import close_output, end_input, output, signalled
 from tests.support.editor import Editor, agent_command, agent_env, choose, never, open_editor
 from tests.support.processes import guardians_of, lives, processes_tagged, processor_seconds, until
 
@@ -33,28 +33,9 @@ class Stage:
     session: str = ""
 
 
-def end_input(editor: Editor) -> None:
-    assert editor.process.stdin is not None
-    editor.process.stdin.close()
-
-
-def output(editor: Editor) -> Any:
-    """Our end of the agent's stdout."""
-    return editor.process._transport.get_pipe_transport(1)
-
-
-def close_output(editor: Editor) -> None:
-    """Close our end of the agent's stdout, as an editor does that has crashed in part."""
-    output(editor).close()
-
-
 def close_both(editor: Editor) -> None:
     close_output(editor)
     end_input(editor)
-
-
-def signalled(number: signal.Signals) -> Callable[[Editor], None]:
-    return lambda editor: editor.process.send_signal(number)
 
 
 ENDINGS = {

@@ -9,9 +9,8 @@ import asyncio
 import os
 import random
 import time
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,14 +19,16 @@ from tests.kill.scene import (
     KEPT_WITHIN,
     PROMPTS,
     SLACK,
+    agent,
     assert_files,
     assert_kept,
     careful_person,
+    load,
     prepare,
     script,
     shown,
 )
-from tests.support.editor import Editor, agent_command, agent_env
+from tests.support.editor import Editor
 from tests.support.processes import guardians_of, lives, processes_tagged, until
 
 SEED = int(os.environ.get("KILL_SEED", "20261130"))
@@ -40,18 +41,6 @@ LIMIT = 2.0
 """Seconds after which nothing may be left."""
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
-
-
-@asynccontextmanager
-async def agent(home: Path, model: ModelServer) -> Any:
-    """An agent that may be killed: its last line may be cut."""
-    editor = await Editor.start(agent_command(), env=agent_env(home, model.url))
-    try:
-        await editor.initialize()
-        yield editor
-        editor.assert_clean()
-    finally:
-        await editor.kill()
 
 
 async def talk(editor: Editor, session: str, answered: list[str]) -> None:
@@ -74,10 +63,6 @@ async def kill_at(editor: Editor, line: int, delay: float, talking: asyncio.Task
 
     assert await asyncio.to_thread(until, lambda: not left(), LIMIT), left()
     return died
-
-
-async def load(editor: Editor, session: str, project: Path) -> None:
-    await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
 
 
 async def kill_while_loading(home: Path, model: ModelServer, session: str, project: Path, delay: float) -> None:

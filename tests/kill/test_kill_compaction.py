@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.model_server import Call, ModelServer, Say
-from tests.kill.scene import shown
-from tests.kill.test_kill_9 import agent, load
+from tests.kill.scene import agent, load, shown
 from tests.support.editor import Editor, choose
 
 SEED = int(os.environ.get("KILL_SEED", "20261130"))

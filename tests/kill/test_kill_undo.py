@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.agent.test_undoing import session, undo
+from tests.support.undoing import session, undo
 
 SEED = 20261130
 START = "first\n" * 3_000
@@ -19,7 +19,7 @@ from pathlib import Path
 from hermes_acp.agent.store import journal as journals
 from hermes_acp.local import writing
 from hermes_acp.local.workspace import LocalWorkspace
-from tests.agent.test_undoing import begin, put, session
+from tests.support.undoing import begin, put, session
 
 folder, database, moment = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.model_server import Call, ModelServer, Say
-from tests.kill.test_endings import close_output, end_input, signalled
+from tests.kill.endings import close_output, end_input, signalled
 from tests.support.editor import Editor, open_editor
 from tests.support.processes import until
 from tests.support.walls import working_sandbox

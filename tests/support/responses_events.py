@@ -3,8 +3,8 @@
 import pytest
 
 from hermes_acp.agent.providers.codex_responses import API
-from tests.agent.providers.asking import ask
 from tests.fakes.responses_replies import event, raw_events
+from tests.support.asking import ask
 
 
 @pytest.fixture

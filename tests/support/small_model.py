@@ -49,3 +49,9 @@ async def editor_with(home, model, window=0, config="", capabilities=None):
     async with open_editor(home, model.url, **({"HERMES_ACP_CONTEXT_WINDOW": str(window)} if window else {})) as editor:
         await editor.initialize(capabilities)
         yield editor
+
+
+def goal_of(body):
+    """The goal that the conversation of a request began with; "" for the parent's."""
+    first = next(message for message in body["messages"] if message["role"] == "user")["content"]
+    return first.partition("# Task\n")[2].partition("\n")[0] if isinstance(first, str) else ""

@@ -7,8 +7,8 @@ import pytest
 from hermes_acp.agent.providers.chat_completions import API
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
-from tests.agent.providers.asking import ask
 from tests.fakes.model_server import ModelServer
+from tests.support.asking import ask
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from hermes_acp.agent.providers.base import Request, new_id
 from hermes_acp.messages import AssistantMessage, Text, ToolCall, ToolMessage, UserMessage
-from tests.agent.providers.asking import READ_FILE
+from tests.support.asking import READ_FILE
 from tests.support.pictures import picture
 
 PICTURE = picture()

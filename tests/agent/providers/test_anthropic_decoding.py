@@ -14,9 +14,9 @@ from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.sse import SseDecoder
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import ReasoningDelta, TextDelta, ToolDrafted
-from tests.agent.providers.asking import ask
 from tests.fakes.anthropic_replies import BEGIN, MessagesWire, delta, end, events, raw, start, stop
 from tests.fakes.model_server import Call, Raw, Say
+from tests.support.asking import ask
 
 ENDPOINT = Endpoint("fake", "fake", "http://fake")
 

@@ -11,9 +11,9 @@ from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.errors import ProviderError
 from hermes_acp.messages import AssistantMessage, ToolMessage, user
-from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
 from tests.fakes.anthropic_replies import refused
 from tests.fakes.model_server import Call, ModelServer, Say, fail
+from tests.support.asking import HELLO, READ_FILE, after_call, ask
 
 CALL = Call("read_file", {"path": "a"})
 

@@ -15,12 +15,12 @@ from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.sight import Sight, in_sight
 from hermes_acp.messages import AssistantMessage, Opaque, Text, ToolCall, ToolMessage, UserMessage, user
-from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
 from tests.agent.providers.conversations import PICTURE, requests
 from tests.fakes.anthropic_replies import BEGIN, end, raw, start, stop
 from tests.fakes.anthropic_rules import broken_rule
 from tests.fakes.anthropic_turns import REDACTED
 from tests.fakes.model_server import Call, Say
+from tests.support.asking import HELLO, READ_FILE, after_call, ask
 
 PICTURE_BLOCK = {
     "type": "image",

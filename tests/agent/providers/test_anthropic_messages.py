@@ -14,9 +14,9 @@ from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.agent.providers.sdk_errors import MAX_ERROR_BYTES
 from hermes_acp.messages import AssistantMessage, ToolCall, ToolMessage, user
-from tests.agent.providers.asking import READ_FILE, ask, serving
 from tests.fakes.anthropic_replies import BEGIN, delta, end, events, refused, start
 from tests.fakes.model_server import Raw, Status
+from tests.support.asking import READ_FILE, ask, serving
 
 KEY = "sk-ant-test-SECRET123"
 HALF = (BEGIN, start(0, type="text", text=""), delta(0, "text_delta", text="some text"))

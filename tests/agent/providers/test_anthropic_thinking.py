@@ -8,8 +8,8 @@ from hermes_acp.agent.providers.anthropic_encoding import messages_body
 from hermes_acp.agent.providers.base import Request
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.messages import user
-from tests.agent.providers.asking import after_call
 from tests.fakes.anthropic_rules import broken_rule
+from tests.support.asking import after_call
 
 
 def body_of(model, level, messages=None, **more):

@@ -15,8 +15,8 @@ from hermes_acp.agent.providers.chat_completions import API
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.messages import Opaque
-from tests.agent.providers.asking import HELLO, after_call, ask, serving
 from tests.fakes.model_server import Call, ModelServer, Raw, Say, Status, chunk, fail, raw, sse
+from tests.support.asking import HELLO, after_call, ask, serving
 
 KEY = "sk-test-SECRET123"
 STOP = chunk({}, "stop")

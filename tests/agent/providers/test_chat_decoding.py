@@ -15,9 +15,9 @@ from hermes_acp.agent.providers.sse import SseEvent
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import TextDelta
 from hermes_acp.messages import AssistantMessage, Opaque, ToolMessage, from_dict, to_dict, user
-from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
 from tests.fakes.chat_rules import broken_rule
 from tests.fakes.model_server import Call, Raw, Say, Status, chunk, raw, sse
+from tests.support.asking import HELLO, READ_FILE, after_call, ask
 
 STOP = chunk({}, "stop")
 CALLED = chunk({}, "tool_calls")

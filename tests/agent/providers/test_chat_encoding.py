@@ -13,9 +13,9 @@ from hermes_acp.agent.providers.chat_encoding import chat_body
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.sight import Sight, in_sight
 from hermes_acp.messages import AssistantMessage, Opaque, Text, ToolCall, ToolMessage, UserMessage, user
-from tests.agent.providers.asking import HELLO, READ_FILE, after_call
 from tests.agent.providers.conversations import PICTURE, requests
 from tests.fakes.chat_rules import broken_rule
+from tests.support.asking import HELLO, READ_FILE, after_call
 
 PICTURE_PART = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PICTURE.data}"}}
 

@@ -16,10 +16,10 @@ from hermes_acp.agent.providers.codex_responses import API
 from hermes_acp.agent.providers.endpoint import Endpoint
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.messages import AssistantMessage, Opaque, ToolCall, ToolMessage, user
-from tests.agent.providers.asking import HELLO, READ_FILE, ask
 from tests.agent.providers.conversations import PICTURE
 from tests.fakes.model_server import Call, ModelServer, Raw, Say, fail
 from tests.fakes.responses_replies import completed, event, events, raw_events
+from tests.support.asking import HELLO, READ_FILE, ask
 
 HI = event("output_text.delta", delta="hi", content_index=0)
 

@@ -9,8 +9,8 @@ from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import TextDelta
 from hermes_acp.messages import AssistantMessage, ToolCall
-from tests.agent.providers.asking import HELLO, after_call, ask
 from tests.fakes.model_server import Call, Say, Status
+from tests.support.asking import HELLO, after_call, ask
 
 
 def cut(*text, **message):

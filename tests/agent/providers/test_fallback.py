@@ -17,8 +17,8 @@ from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import ModelSwitched, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished
 from hermes_acp.messages import AssistantMessage, Opaque, ToolCall, ToolMessage, user
-from tests.agent.providers.asking import HELLO, READ_FILE, ask
 from tests.fakes.model_server import Call, ModelServer, Raw, Say, Status, fail
+from tests.support.asking import HELLO, READ_FILE, ask
 
 MODES = ("chat_completions", "codex_responses", "anthropic_messages")
 FIRST = AssistantMessage("from the first")

@@ -11,8 +11,8 @@ from hermes_acp.agent.providers.refreshing import Refreshing
 from hermes_acp.agent.providers.remote_model import RemoteModel
 from hermes_acp.errors import HermesError
 from hermes_acp.events import StatusChanged
-from tests.agent.providers.asking import ask
 from tests.fakes.model_server import Say, Status, fail
+from tests.support.asking import ask
 
 OLD, NEW = "sk-old-0123456789", "sk-new-0123456789"
 

@@ -6,9 +6,9 @@ import time
 import pytest
 
 from hermes_acp.agent.providers.base import Reply
-from tests.agent.providers.asking import ask
 from tests.agent.providers.faults import FAULTS
 from tests.fakes.model_server import Say
+from tests.support.asking import ask
 
 EVERY_FAULT = [
     pytest.param(api, reply, kind, id=f"{spoken}: {name}")

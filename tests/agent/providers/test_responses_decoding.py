@@ -3,9 +3,9 @@
 import pytest
 
 from hermes_acp.agent.providers.base import Usage
-from tests.agent.providers.asking import HELLO, ask
 from tests.fakes.model_server import Call, Raw, Say, Status
 from tests.fakes.responses_replies import completed, event, events
+from tests.support.asking import HELLO, ask
 from tests.support.responses_events import WHOLE, added, api, call, done, message, reasoning, said, say, written
 
 __all__ = ["api", "say"]

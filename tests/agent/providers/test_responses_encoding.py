@@ -24,10 +24,10 @@ from hermes_acp.messages import (
     to_dict,
     user,
 )
-from tests.agent.providers.asking import HELLO, READ_FILE, after_call, ask
 from tests.agent.providers.conversations import PICTURE, requests
 from tests.fakes.model_server import Call, Say
 from tests.fakes.responses_rules import broken_rule
+from tests.support.asking import HELLO, READ_FILE, after_call, ask
 
 PICTURE_PART = {"type": "input_image", "image_url": f"data:image/png;base64,{PICTURE.data}", "detail": "auto"}
 

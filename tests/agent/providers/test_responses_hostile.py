@@ -14,10 +14,10 @@ from hermes_acp.agent.providers.sse import SseEvent
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import TextDelta
 from hermes_acp.messages import AssistantMessage, ToolMessage, from_dict, to_dict, user
-from tests.agent.providers.asking import READ_FILE, ask
 from tests.fakes.model_server import Raw
 from tests.fakes.responses_replies import completed, events
 from tests.fakes.responses_rules import broken_rule
+from tests.support.asking import READ_FILE, ask
 from tests.support.responses_events import api, call, done, reasoning, said, say
 
 __all__ = ["api", "say"]

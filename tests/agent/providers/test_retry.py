@@ -10,8 +10,8 @@ from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.errors import RETRYABLE, ProviderError
 from hermes_acp.events import Notice, ReasoningDelta, StatusChanged, TextDelta, ToolDrafted, ToolFinished
 from hermes_acp.messages import AssistantMessage
-from tests.agent.providers.asking import HELLO, ask
 from tests.fakes.model_server import Call, Say, Status
+from tests.support.asking import HELLO, ask
 
 ANSWER = AssistantMessage("the answer")
 

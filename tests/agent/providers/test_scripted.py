@@ -7,7 +7,7 @@ from hermes_acp.agent.providers.scripted import Scripted
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import TextDelta
 from hermes_acp.messages import AssistantMessage, ToolCall
-from tests.agent.providers.asking import HELLO, ask
+from tests.support.asking import HELLO, ask
 
 
 async def test_messages_are_streamed_word_by_word_in_order():

@@ -7,8 +7,8 @@ from hermes_acp.agent.providers.sight import Sight, in_sight, learned
 from hermes_acp.errors import ProviderError
 from hermes_acp.events import Notice
 from hermes_acp.messages import AssistantMessage, Image, Text, ToolCall, ToolMessage, UserMessage, user
-from tests.agent.providers.asking import READ_FILE, ask
 from tests.fakes.model_server import fail
+from tests.support.asking import READ_FILE, ask
 from tests.support.pictures import picture
 
 PICTURES = [picture((shade, 0, 0)) for shade in range(30)]

@@ -10,19 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hermes_acp.text import words
 from hermes_acp.tools.safety.grammar import LONGEST, MOST_COMMANDS, CommandList, Opaque, read
 from tests.tools.safety.cases import COMMANDS
+from tests.tools.safety.shells import BUILTINS, PIECES, SHELLS, quoted
 
-BUILTINS = words(
-    ". : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo "
-    "enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf "
-    "pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit "
-    "umask unalias unset wait chdir"
-)
-"""What a shell does itself, so that no program of that name can be put in its place."""
-
-SHELLS = [shell for shell in ("bash", "dash") if shutil.which(shell)]
 NAMES = [
     "prog",
     "a-b",
@@ -42,12 +33,6 @@ NAMES = [
     "#",
     "=c",
     "für",
-]
-PIECES = [
-    *("prog", "a-b", "-l", "x=1", "A=b", "it's", "'a b'", '"a b"', "''", '""', "'$x'", '"\\$x"', '"\\\\"', '"a\\b"'),
-    *("HEAD~1", "~", "~/x", "a~", "x=~", "'if'", "if", "'A=b'", "!", "#x", "a#b", "{a,b}", "$x", "`x`", "$(x)", "*.py"),
-    *("&&", "||", ";", "|", "&", "\n", "|&", ">", "2>&1", "<<<", "\\\n", "\t", "  ", "'\n'", "'", '"', "\\", "für"),
-    *("^", "%", "@", ",", ":", "+", "-", "--", "(", ")", "[", "]", "?", "\r", "\u200b", "\u00a0", "ｍ", "\x01"),
 ]
 LINES = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=12).map(" ".join) | st.lists(
     st.sampled_from(PIECES), max_size=10
@@ -149,10 +134,6 @@ def ran(shell, lines, names, folder):
 
 def told(file: Path):
     return tuple(file.read_bytes().decode().split("\0")[:-1])
-
-
-def quoted(line):
-    return "'" + line.replace("'", "'\\''") + "'"
 
 
 def expected(found: CommandList):

@@ -13,7 +13,7 @@ import pytest
 from hermes_acp.tools.safety.grammar import Opaque
 from hermes_acp.tools.safety.wide import Line, Redirection, WideCommand, Word, read_wide
 from tests.tools.safety.cases import COMMANDS
-from tests.tools.safety.test_grammar import BUILTINS, PIECES, SHELLS, quoted
+from tests.tools.safety.shells import BUILTINS, PIECES, SHELLS, quoted
 
 FILES = ("one.txt", "two.txt", "-delete", "sub/three.txt", "sub/four.md", ".hidden", "a b")
 WIDE = [

@@ -1,4 +1,4 @@
-"""What the tests of the suite share: reading a conversation."""
+"""What tests read of a conversation on the wire, and the params that they send."""
 
 from __future__ import annotations
 
