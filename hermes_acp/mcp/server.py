@@ -14,6 +14,7 @@ from hermes_acp.errors import ToolError
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.waiting import surely, within
 from hermes_acp.mcp import stdio
+from hermes_acp.mcp.calling import Calls, Show
 from hermes_acp.mcp.hiding import without_secrets
 from hermes_acp.mcp.project import Origin
 from hermes_acp.mcp_servers import McpServer, ProgramServer
@@ -35,8 +36,6 @@ _LONGEST_REASON = 800
 
 State = Literal["starting", "connected", "stopped", "failed", "closed"]
 """A stopped server is started again when it is next needed; a failed one is not."""
-
-Show = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class Server:
         self._stale = False
         self._lost = False
         self._starts = 0
-        self._calls: set[asyncio.Task[ToolResult]] = set()
+        self._calls = Calls(named.timeout)
         self._telling: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
@@ -106,20 +105,13 @@ class Server:
             ToolError: it is not connected, has gone, is silent for too long, or answers with an error.
         """
         link = await self._connected()
-        signs = _Signs(show)
-        calling = asyncio.ensure_future(link.call(tool, arguments, signs.take))
-        self._calls.add(calling)
-        calling.add_done_callback(self._forget)
         try:
-            await self._wait_for(calling, signs)
-            result = calling.result()
+            result = await self._calls.make(link, tool, arguments, show)
         except ToolError as error:
             raise ToolError(self._said(str(error))) from None
         except Exception as error:
             log.info("MCP server %s: a call failed: %s", self.shown, type(error).__name__)
             raise ToolError(await self._broken(error)) from None
-        finally:
-            calling.cancel()
         self._starts = 1
         return result
 
@@ -141,18 +133,6 @@ class Server:
         if self._link is None:
             raise ToolError(f"The MCP server {self.shown} is not connected. {self.reason}".rstrip())
         return self._link
-
-    async def _wait_for(self, calling: asyncio.Task[ToolResult], signs: _Signs) -> None:
-        """Wait for the end of a call.
-
-        Raises:
-            ToolError: there was no sign of life for too long.
-        """
-        while not calling.done():
-            seen = signs.count
-            await asyncio.wait([calling], timeout=self.named.timeout)
-            if not calling.done() and signs.count == seen:
-                raise ToolError(f"No answer came within {self.named.timeout:g} seconds; the call was cancelled.")
 
     async def _broken(self, error: Exception) -> str:
         """Why a call ended with its connection, once that is known."""
@@ -225,12 +205,6 @@ class Server:
         self._lost = True
         self._woken.set()
 
-    def _forget(self, calling: asyncio.Task[ToolResult]) -> None:
-        """An error of a call that nobody waits for any more is no reason for a warning."""
-        self._calls.discard(calling)
-        if not calling.cancelled():
-            calling.exception()
-
     def _said(self, text: str) -> str:
         """Words of the server, fit to be shown and without what was given to it in confidence."""
         return shorten(plain(clean(without_secrets(text, self.named))), _LONGEST_REASON)
@@ -259,19 +233,6 @@ def client_reason(error: Exception) -> str:
     """Why a connection failed, in the words of the module that knows the package's errors."""
     words: str = import_module("hermes_acp.mcp.client").reason(error)
     return words
-
-
-class _Signs:
-    """The signs of life that a call gives, shown as they come."""
-
-    def __init__(self, show: Show) -> None:
-        self.count = 0
-        self._show = show
-
-    async def take(self, progress: float, total: float | None, message: str | None) -> None:
-        self.count += 1
-        done = f"{progress:g}" + (f"/{total:g}" if total else "")
-        self._show(f"{shorten(plain(clean(message)), 500)} ({done})" if message else done)
 
 
 async def _in_time(owner: asyncio.Task[None]) -> bool:
