@@ -6,6 +6,7 @@ A simple scan for what is known to be tried, not a proof: the gate, not the prom
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.text import clean
@@ -43,7 +44,6 @@ _SIGNS = (
         r"(?:\.ssh/|\.aws/|\.gnupg/|\.netrc\b|\.git-credentials\b|(?<![\w.])\.env\b(?!\.))",
     ),
 )
-_STEERING = tuple((reason, re.compile(pattern, re.IGNORECASE)) for reason, pattern in _SIGNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,16 @@ def screen(text: str) -> Screened:
     shown = _IGNORABLE.sub("", clean(text).replace("\r\n", "\n").replace("\r", "\n"))
     found = ["hides characters"] if _HIDDEN.search(shown) else []
     shown = _HIDDEN.sub("", shown)
-    for reason, pattern in _STEERING:
+    for reason, pattern in _steering():
         shown, count = _without(pattern, shown, reason)
         found += [reason] * bool(count)
     return Screened(shown, tuple(found))
+
+
+@cache
+def _steering() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """What to look for; compiled with the first text, which most sessions begin without."""
+    return tuple((reason, re.compile(pattern, re.IGNORECASE)) for reason, pattern in _SIGNS)
 
 
 def _without(pattern: re.Pattern[str], text: str, reason: str) -> tuple[str, int]:
