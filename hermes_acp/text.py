@@ -9,11 +9,11 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\^_])|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]"
 )
-_INVISIBLE = re.compile(
+_UNSEEN = (
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]"
-    r"|\\(?=u\{)"
 )
+_INVISIBLE = re.compile(_UNSEEN + r"|\\(?=u\{)")
 
 _FENCE = re.compile(r"^[ \t]*(`{3,})", re.MULTILINE)
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.) +(?=[^\Wa-z])")
@@ -37,6 +37,11 @@ def visible(text: str) -> str:
     text itself holds what looks like such an escape, its backslash is escaped.
     """
     return _INVISIBLE.sub(lambda match: f"\\u{{{ord(match[0]):x}}}", text)
+
+
+def without_unseen(text: str) -> str:
+    """The text without the characters that `visible` writes as escapes because they cannot be seen."""
+    return re.sub(_UNSEEN, "", text)
 
 
 def shorten(text: str, limit: int) -> str:

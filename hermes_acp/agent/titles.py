@@ -9,7 +9,7 @@ from contextlib import aclosing
 from hermes_acp.agent.providers.base import Pay, Provider, Reply, Request, free
 from hermes_acp.events import StatusChanged, TextDelta
 from hermes_acp.messages import AssistantMessage, Message, UserMessage, user
-from hermes_acp.text import clean, head_and_tail, plain, shorten
+from hermes_acp.text import clean, head_and_tail, plain, shorten, without_unseen
 
 MAX_CHARACTERS = 60
 """Of a title."""
@@ -36,14 +36,11 @@ _ENOUGH = 200
 
 _MARKS = "\"'`*_#„“”«»‚‘’「」『』 "
 _LABEL = re.compile(r"^(title|titel|titre|título|titolo)\s*[:：]\s*", re.IGNORECASE)
-_INVISIBLE = re.compile(
-    "[\u0080-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
-)
 
 
 def first_title(prompt: str) -> str:
     """The first words of a prompt that can be seen, by which a session is called until it has a better title."""
-    return shorten(_INVISIBLE.sub("", " ".join(plain(clean(prompt)).split())).strip(), MAX_CHARACTERS)
+    return shorten(without_unseen(" ".join(plain(clean(prompt)).split())).strip(), MAX_CHARACTERS)
 
 
 def title_question(messages: Sequence[Message]) -> str:
@@ -85,6 +82,6 @@ def as_title(text: str) -> str:
     """
     lines = [line.strip() for line in plain(clean(text)).splitlines()]
     line = next((line for line in lines if line.strip(_MARKS + "-=<>")), "")
-    line = _LABEL.sub("", _INVISIBLE.sub("", line).strip(_MARKS)).strip(_MARKS).rstrip(".。")
+    line = _LABEL.sub("", without_unseen(line).strip(_MARKS)).strip(_MARKS).rstrip(".。")
     words = line.split()
     return shorten(" ".join(words), MAX_CHARACTERS) if len(words) <= MAX_WORDS else ""

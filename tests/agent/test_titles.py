@@ -1,7 +1,7 @@
 """A title is one short line, whatever a model makes of the question."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hermes_acp.agent.history import INTERRUPTED
@@ -42,6 +42,7 @@ def test_an_answer_becomes_one_line_without_marks(answer, title):
 
 
 @given(st.text(st.characters(), max_size=300))
+@example("\U000e0100 a name \ufe0f")
 def test_any_answer_becomes_a_title_that_can_be_shown(answer):
     title = as_title(answer)
     assert len(title) <= MAX_CHARACTERS
