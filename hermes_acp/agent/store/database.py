@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hermes_acp.agent.store.schema import NotASessionStore, all_or_nothing, create_tables, refuse_newer
-from hermes_acp.agent.store.word_index import keep_word_index
+from hermes_acp.agent.store.word_index import keep_word_index, repair_word_index
 from hermes_acp.errors import StoreError
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.locking import one_at_a_time
@@ -133,7 +133,10 @@ def _checked(path: Path) -> sqlite3.Connection:
     if not _mark_of(path).exists():
         return connection
     try:
-        found = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        found = _first_fault(connection)
+        if "fts5" in found.lower():
+            repair_word_index(connection)
+            found = _first_fault(connection)
         if found != "ok":
             raise NotASessionStore(found)
         _mark_of(path).unlink(missing_ok=True)
@@ -141,6 +144,10 @@ def _checked(path: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
+
+
+def _first_fault(connection: sqlite3.Connection) -> str:
+    return str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
 
 
 def _mark_of(path: Path) -> Path:

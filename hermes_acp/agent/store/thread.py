@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import sqlite3
 import threading
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Concatenate, ParamSpec, TypeVar
 
-from hermes_acp.agent.store.database import Database, note_damage, store_error
+from hermes_acp.agent.store.database import Database, note_damage, primary_code, store_error
+from hermes_acp.agent.store.word_index import is_index_damaged, repair_word_index
 from hermes_acp.errors import StoreError
 
 P = ParamSpec("P")
 T = TypeVar("T")
 _Job = Callable[[sqlite3.Connection], None]
+
+log = logging.getLogger(__name__)
 
 
 class StoreThread:
@@ -112,12 +116,24 @@ def _noting_damage(
 
     def run() -> T:
         try:
-            return function(connection, *args, **kwargs)
+            return _with_index(connection, lambda: function(connection, *args, **kwargs))
         except sqlite3.Error as error:
             note_damage(connection, error)
             raise
 
     return run
+
+
+def _with_index(connection: sqlite3.Connection, work: Callable[[], T]) -> T:
+    """What the work gives, which is done once more where only the index of words was damaged."""
+    try:
+        return work()
+    except sqlite3.Error as error:
+        if primary_code(error) != sqlite3.SQLITE_CORRUPT or not is_index_damaged(connection):
+            raise
+        log.warning("the index of words is damaged and made anew: %s", error)
+    repair_word_index(connection)
+    return work()
 
 
 def _translated(error: Exception) -> Exception:

@@ -12,6 +12,10 @@ from hermes_acp.text import clean
 LONGEST_TEXT = 20_000
 """Of a message this many characters can be found."""
 
+LARGEST_STRUCTURE = 1_000
+"""Bytes of the record of the index's levels. Each optimisation adds a level, two bytes of it; from 2,000 levels on
+SQLite takes the index for damaged. Only an index made anew begins at the first level again."""
+
 _INDEX = (
     """
     CREATE VIRTUAL TABLE IF NOT EXISTS words
@@ -83,8 +87,37 @@ def add_older_words(connection: sqlite3.Connection, count: int) -> bool:
 
 def forget_deleted_words(connection: sqlite3.Connection) -> None:
     """Take words out of the file whose texts were deleted: the index only marks them, within a transaction."""
-    if _is_indexed(connection):
-        connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+    if not _is_indexed(connection):
+        return
+    connection.execute("INSERT INTO words (words) VALUES ('optimize')")
+    if connection.execute("SELECT length(block) FROM words_data WHERE id = 10").fetchone()[0] > LARGEST_STRUCTURE:
+        _rebuild(connection)
+
+
+def repair_word_index(connection: sqlite3.Connection) -> None:
+    """Make the index anew from the texts: it holds nothing that they do not.
+
+    Raises:
+        sqlite3.Error: more than the index is damaged.
+    """
+    with all_or_nothing(connection):
+        _rebuild(connection)
+
+
+def is_index_damaged(connection: sqlite3.Connection) -> bool:
+    """Whether the index does not fit the texts, or itself; all of both is read."""
+    if not _is_indexed(connection):
+        return False
+    try:
+        with all_or_nothing(connection):
+            connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+    except sqlite3.Error as error:
+        return error.sqlite_errorcode == sqlite3.SQLITE_CORRUPT_VTAB
+    return False
+
+
+def _rebuild(connection: sqlite3.Connection) -> None:
+    connection.execute("INSERT INTO words (words) VALUES ('rebuild')")
 
 
 def _is_indexed(connection: sqlite3.Connection) -> bool:

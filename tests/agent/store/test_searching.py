@@ -9,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hermes_acp.agent.store import searching, word_index
+from hermes_acp.agent.store.database import open_database
 from hermes_acp.agent.store.records import Search, SessionRecord
+from hermes_acp.agent.store.schema import all_or_nothing
 from hermes_acp.agent.store.store import Store
 from hermes_acp.events import PlanEntry
 from hermes_acp.messages import AssistantMessage, ToolCall, ToolMessage, user
@@ -199,3 +201,43 @@ async def test_an_index_that_a_poorer_python_left_behind_catches_up(tmp_path, mo
     await again.aclose()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO words (words, rank) VALUES ('integrity-check', 1)")
+
+
+def test_texts_can_be_deleted_as_often_as_one_likes():
+    connection = open_database(None).connection
+    connection.execute("PRAGMA foreign_keys = OFF")
+
+    def say(*texts):
+        with all_or_nothing(connection):
+            return [connection.execute("INSERT INTO said (text) VALUES (?)", (text,)).lastrowid for text in texts]
+
+    say("A heron.")
+    for _ in range(2_500):
+        deleted = say("A kestrel.") + say("It flew.")
+        say("A swift.")
+        with all_or_nothing(connection):
+            connection.executemany("DELETE FROM said WHERE seq = ?", [(number,) for number in deleted])
+            word_index.forget_deleted_words(connection)
+    found = connection.execute("SELECT count(*) FROM words WHERE words MATCH 'heron OR swift'").fetchone()
+    assert found == (2_501,)
+    assert b"kestrel" not in b"".join(block for (block,) in connection.execute("SELECT block FROM words_data"))
+
+
+DAMAGE = "UPDATE words_data SET block = x'00000000' || x'870f870f870f870f' WHERE id = 10"
+"""The record of the levels tells of more than 2,000 of them."""
+
+
+async def test_a_damaged_index_is_made_anew_and_nothing_else_is_touched(store, tmp_path):
+    await say(store, "a", user("A heron."))
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as other, other:
+        other.execute(DAMAGE)
+    await say(store, "b", user("Another heron."))
+    assert sorted(await ids(store, looking("heron"))) == ["a", "b"]
+    assert not list(tmp_path.glob("*.damaged"))
+
+
+async def test_a_damaged_index_is_made_anew_by_a_search_too(store, tmp_path):
+    await say(store, "a", user("A heron."))
+    with closing(sqlite3.connect(tmp_path / "sessions.db")) as other, other:
+        other.execute(DAMAGE)
+    assert await ids(store, looking("heron")) == ["a"]
