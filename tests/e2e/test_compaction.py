@@ -12,6 +12,7 @@ import pytest
 from tests.fakes.model_server import Call, Say, fail
 from tests.support.editor import AgentError
 from tests.support.small_model import SmallModel, editor_with, is_summary_request, tokens
+from tests.support.talk import open_params
 
 ROOMY = 1_000_000
 
@@ -82,7 +83,7 @@ async def test_compact_by_hand_and_what_is_left_after_a_restart(tmp_path, model,
         assert "the facts" in asked
         shown = editor.text(session)
     async with editor_with(tmp_path, model, 64_000) as editor:
-        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await editor.request("session/load", open_params(session, project))
         assert editor.text(session) == shown
         await editor.prompt(session, "And now?")
         assert tokens(model.requests[-1].body) < before

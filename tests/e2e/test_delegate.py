@@ -10,6 +10,7 @@ from tests.support.editor import choose, never, open_editor
 from tests.support.hands import Buffers
 from tests.support.processes import processes_tagged
 from tests.support.small_model import goal_of
+from tests.support.talk import card_updates, open_params
 
 
 def script(model, **replies):
@@ -24,15 +25,6 @@ def delegate(*goals):
 
 def requests(model, goal=""):
     return [request for request in model.requests if goal_of(request.body) == goal]
-
-
-def cards(editor, session):
-    """The updates of each card, by its id, in wire order."""
-    found = {}
-    for update in editor.updates(session):
-        if update["sessionUpdate"].startswith("tool_call"):
-            found.setdefault(update["toolCallId"], []).append(update)
-    return found
 
 
 def ends(updates):
@@ -67,7 +59,7 @@ async def test_three_work_at_once_and_their_cards_and_words_stand_under_the_pare
         assert {"read_file", "patch", "terminal", "todo"} <= offered
         assert not offered & {"delegate_task", "clarify", "memory"}
         assert f"content of {name}" in second.messages[-1]["content"]
-    found = cards(editor, session)
+    found = card_updates(editor, session)
     assert [ends(updates) for updates in found.values()] == [["completed"]] * 4
     marks = sorted(title[:4] for title in titles(found).values() if title.startswith("["))
     assert marks == ["[1] ", "[2] ", "[3] "]
@@ -80,13 +72,13 @@ async def test_a_load_shows_their_cards_again_and_lists_no_session_of_theirs(edi
     script(model, parent=[delegate("a"), "Done.", "And on."], a=read)
     session = await editor.new_session(project)
     await editor.prompt(session, "go")
-    shown = {call_id: updates[-1]["status"] for call_id, updates in cards(editor, session).items()}
+    shown = {call_id: updates[-1]["status"] for call_id, updates in card_updates(editor, session).items()}
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as again:
         await again.initialize()
         assert [row["sessionId"] for row in (await again.request("session/list"))["sessions"]] == [session]
-        await again.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
-        assert {call_id: updates[-1]["status"] for call_id, updates in cards(again, session).items()} == shown
+        await again.request("session/load", open_params(session, project))
+        assert {call_id: updates[-1]["status"] for call_id, updates in card_updates(again, session).items()} == shown
         assert again.text(session) == "Done."
         assert await again.prompt(session, "and?") == "end_turn"
     roles = [message["role"] for message in requests(model)[-1].messages]
@@ -114,10 +106,10 @@ async def test_their_questions_come_one_at_a_time_and_say_whose_they_are(editor,
     assert await editor.prompt(session, "go") == "end_turn"
     assert most == [1]
     assert sorted(card["title"][:4] for card in asked) == ["[1] ", "[2] ", "[3] "]
-    assert {card["toolCallId"] for card in asked} < set(cards(editor, session))
+    assert {card["toolCallId"] for card in asked} < set(card_updates(editor, session))
     assert sorted(path.name for path in project.iterdir()) == ["a", "c"]
     assert "rejected" in str(requests(model, "b")[1].messages[-1])
-    for updates in cards(editor, session).values():
+    for updates in card_updates(editor, session).values():
         states = [update["status"] for update in updates if "status" in update]
         assert states[0] == "pending"
         assert len(ends(updates)) == 1
@@ -133,7 +125,7 @@ async def test_a_cancel_ends_three_with_their_commands_and_the_next_prompt_runs(
     prompt = editor.begin_prompt(session, "go")
 
     def running():
-        found = cards(editor, session).values()
+        found = card_updates(editor, session).values()
         return sum("sleep" in str(updates) and updates[-1].get("status") == "in_progress" for updates in found)
 
     await editor.wait_update(lambda update: running() == 3)
@@ -141,7 +133,7 @@ async def test_a_cancel_ends_three_with_their_commands_and_the_next_prompt_runs(
     editor.notify("session/cancel", {"sessionId": session})
     assert (await prompt)["stopReason"] == "cancelled"
     assert time.monotonic() - began < 10
-    found = cards(editor, session)
+    found = card_updates(editor, session)
     assert [ends(updates) for updates in found.values()] == [["failed"]] * 4
     assert [
         pid for pid in processes_tagged(editor.tag) if pid != editor.process.pid and b"sleep" in command_of(pid)
@@ -172,7 +164,7 @@ async def test_a_cancel_takes_the_open_question_back_and_asks_no_other(editor, m
     assert (await prompt)["stopReason"] == "cancelled"
     assert editor.cancelled == [question["id"]]
     assert len([line for line in editor.lines if line.get("method") == "session/request_permission"]) == 1
-    assert [ends(updates) for updates in cards(editor, session).values()] == [["failed"]] * 3
+    assert [ends(updates) for updates in card_updates(editor, session).values()] == [["failed"]] * 3
 
 
 @pytest.mark.slow
@@ -185,13 +177,13 @@ async def test_cards_that_a_kill_left_open_end_when_they_are_shown_again(editor,
     session = await editor.new_session(project)
     editor.begin_prompt(session, "go")
     await editor.wait_update(
-        lambda update: str(cards(editor, session)).count("in_progress") == 3 and "status" in update
+        lambda update: str(card_updates(editor, session)).count("in_progress") == 3 and "status" in update
     )
     await editor.kill()
     async with open_editor(tmp_path / "home", model.url) as again:
         await again.initialize()
-        await again.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
-        found = cards(again, session)
+        await again.request("session/load", open_params(session, project))
+        found = card_updates(again, session)
         assert [ends(updates) for updates in found.values()] == [["failed"]] * 3
         model.script(lambda body: "Back.")
         assert await again.prompt(session, "and?") == "end_turn"
@@ -221,7 +213,7 @@ async def test_two_that_edit_one_file_through_a_slow_editor_do_not_overwrite_eac
         session = await editor.new_session(project)
         assert await editor.prompt(session, "go") == "end_turn"
         assert len(buffers.writes()) == 1
-        found = [updates for call_id, updates in cards(editor, session).items() if "." in call_id]
+        found = [updates for call_id, updates in card_updates(editor, session).items() if "." in call_id]
         assert sorted(end for updates in found for end in ends(updates)) == ["completed", "failed"]
         assert target.read_text() in ("two\n", "three\n")
 

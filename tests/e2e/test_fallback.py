@@ -8,6 +8,7 @@ import pytest
 from tests.fakes.model_server import Call, Say, Status, fail
 from tests.support.editor import AgentError
 from tests.support.reserves import PRIMARY_KEY, RESERVE, RESERVE_KEY, asked, model_shown, models_told, start
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +83,7 @@ async def test_after_text_was_shown_it_is_an_error_and_the_text_is_kept(tmp_path
         assert (error.value.code, reserve.requests) == (-32603, [])
     async with start(tmp_path) as editor:
         await editor.initialize()
-        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await editor.request("session/load", open_params(session, project))
         assert "The answer begins" in editor.text(session)
         await editor.prompt(session, "again")
         assert asked(model)[-1][2] == "again"
@@ -117,7 +118,7 @@ async def test_a_reserve_can_be_chosen_and_is_kept_over_a_restart(tmp_path, conf
         assert (asked(model), asked(reserve)) == ([], [(RESERVE_KEY, "small-model", "hi")])
     async with start(tmp_path) as editor:
         await editor.initialize()
-        params = {"sessionId": session, "cwd": str(project), "mcpServers": []}
+        params = open_params(session, project)
         loaded = await editor.request("session/load", params)
         assert model_shown(loaded["configOptions"])[0] == RESERVE
         await editor.prompt(session, "still you?")

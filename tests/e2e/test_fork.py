@@ -6,18 +6,19 @@ import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, never, open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
 
 async def fork(editor, session, project, **more):
-    return await editor.request("session/fork", {"sessionId": session, "cwd": str(project), "mcpServers": [], **more})
+    return await editor.request("session/fork", open_params(session, project, **more))
 
 
 async def load(editor, session, project):
     """What a load of the session shows: its texts, and the last state of each card."""
     before = len(editor.updates(session))
-    answer = await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+    answer = await editor.request("session/load", open_params(session, project))
     updates = editor.updates(session)[before:]
     texts = [update["content"]["text"] for update in updates if update["sessionUpdate"].endswith("message_chunk")]
     states = {update["toolCallId"]: update["status"] for update in updates if "status" in update}
@@ -254,7 +255,7 @@ async def test_a_copy_that_is_taken_back_is_not_there(editor, model, project):
     await editor.prompt(session, "hi")
     told = {session}
     for number in range(20):
-        copying = editor.begin("session/fork", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        copying = editor.begin("session/fork", open_params(session, project))
         asked = editor.last_id
         await asyncio.sleep(number / 2_000)
         editor.notify("$/cancel_request", {"requestId": asked})

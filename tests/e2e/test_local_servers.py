@@ -9,6 +9,7 @@ import pytest
 from tests.fakes.local_server import LocalServer, ollama, vllm
 from tests.fakes.model_server import ModelServer
 from tests.support.editor import AgentError, open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -138,7 +139,7 @@ async def test_an_earlier_session_is_opened_with_the_server_after_a_restart(loca
         await editor.close()
     async with open_editor(tmp_path / "home", **at(ollama=local.url)) as second:
         await second.initialize()
-        await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await second.request("session/load", open_params(session, project))
         assert await second.prompt(session, "still there?") == "end_turn"
         assert len(local.requests[-1].messages) == 4
 

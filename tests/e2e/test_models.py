@@ -6,6 +6,7 @@ import pytest
 
 from tests.fakes.model_server import ModelServer, Status
 from tests.support.editor import AgentError, open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -66,11 +67,11 @@ async def test_a_chosen_model_answers_the_next_prompt_and_is_kept_over_a_restart
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()
         for method in ("session/load", "session/resume"):
-            result = await second.request(method, {"sessionId": session, "cwd": str(project), "mcpServers": []})
+            result = await second.request(method, open_params(session, project))
             assert choices(result["configOptions"]) == ("small-model", ["small-model", "fake-model"])
         await second.prompt(session, "still you?")
         assert model.requests[-1].body["model"] == "small-model"
-        fork = await second.request("session/fork", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        fork = await second.request("session/fork", open_params(session, project))
         assert choices(fork["configOptions"])[0] == "small-model"
 
 
@@ -82,7 +83,7 @@ async def test_a_model_of_another_address_is_not_kept(editor, model, project, tm
     await editor.close()
     async with ModelServer() as elsewhere, open_editor(tmp_path / "home", elsewhere.url) as second:
         await second.initialize()
-        result = await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        result = await second.request("session/load", open_params(session, project))
         assert choices(result["configOptions"]) == ("fake-model", ["fake-model"])
         await second.prompt(session, "hi")
         assert elsewhere.requests[-1].body["model"] == "fake-model"
@@ -94,7 +95,7 @@ async def test_a_model_that_was_never_chosen_follows_the_settings(editor, model,
     await editor.close()
     async with open_editor(tmp_path / "home", model.url, HERMES_ACP_MODEL="corrected-model") as second:
         await second.initialize()
-        result = await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        result = await second.request("session/load", open_params(session, project))
         assert choices(result["configOptions"])[0] == "corrected-model"
 
 

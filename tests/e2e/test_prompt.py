@@ -4,6 +4,7 @@ import json
 
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import open_editor
+from tests.support.talk import open_params
 
 SYSTEM_AND_TOOLS_BYTES = 20_000
 
@@ -42,7 +43,7 @@ async def test_the_prompt_of_a_session_keeps_its_bytes_over_a_restart(tmp_path, 
     for method in ("session/load", "session/resume"):
         async with open_editor(home, model.url) as editor:
             await editor.initialize()
-            await editor.request(method, {"sessionId": session, "cwd": str(project), "mcpServers": []})
+            await editor.request(method, open_params(session, project))
             await editor.prompt(session, "again")
     systems = [request.messages[0]["content"] for request in model.requests]
     assert "Be dry." in systems[0]

@@ -11,6 +11,7 @@ import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.small_model import editor_with, facts, is_summary_request
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -102,10 +103,6 @@ async def live_session(editor, model, project):
     return session
 
 
-def place(session, project):
-    return {"sessionId": session, "cwd": str(project), "mcpServers": []}
-
-
 async def test_edits_parallel_tools_a_plan_a_cancel_and_a_compaction_are_shown_again_as_they_were(
     tmp_path, model, project
 ):
@@ -120,7 +117,7 @@ async def test_edits_parallel_tools_a_plan_a_cancel_and_a_compaction_are_shown_a
     assert live == golden
     for _ in range(2):
         async with editor_with(tmp_path, model, 64_000, CONFIG, capabilities) as editor:
-            await editor.request("session/load", place(session, project))
+            await editor.request("session/load", open_params(session, project))
             assert shown(editor, session, project) == golden
             prompts = [update["content"]["text"] for update in editor.updates(session, "user_message_chunk")]
             assert prompts == ["Do everything.", "And more.", "Run it.", "/compact", "And after?"]

@@ -1,6 +1,7 @@
 """/reset: the model begins anew, the conversation stays."""
 
 from tests.support.editor import open_editor
+from tests.support.talk import open_params
 
 
 async def test_the_model_sees_nothing_of_before_also_after_a_restart(tmp_path, model, project):
@@ -14,7 +15,7 @@ async def test_the_model_sees_nothing_of_before_also_after_a_restart(tmp_path, m
         await editor.prompt(session, "second")
     async with open_editor(tmp_path / "home", model.url) as editor:
         await editor.initialize()
-        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await editor.request("session/load", open_params(session, project))
         said = editor.text(session, "user_message_chunk")
         assert [said.index(word) for word in ("first", "/reset", "second")] == sorted(
             said.index(word) for word in ("first", "/reset", "second")
@@ -34,7 +35,7 @@ async def test_a_fork_after_a_reset_begins_with_what_came_after_it(editor, model
     session = await editor.new_session(project)
     await editor.prompt(session, "first")
     await editor.prompt(session, "/reset")
-    fork = await editor.request("session/fork", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+    fork = await editor.request("session/fork", open_params(session, project))
     await editor.prompt(fork["sessionId"], "second")
     assert [message["content"] for message in model.requests[-1].messages[1:]] == ["second"]
 

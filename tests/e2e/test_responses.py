@@ -6,6 +6,7 @@ import pytest
 
 from tests.fakes.model_server import Call, ModelServer, Say
 from tests.support.editor import open_editor
+from tests.support.talk import open_params
 
 MODE = {"HERMES_ACP_API_MODE": "codex_responses"}
 
@@ -54,7 +55,7 @@ async def test_l9_reasoning_goes_on_with_a_session_and_never_stands_alone(tmp_pa
     await editor.close()
     async with ModelServer() as other, open_editor(tmp_path / "home", other.url, **MODE) as second:
         await second.initialize()
-        await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await second.request("session/load", open_params(session, project))
         assert await second.prompt(session, "and now?") == "end_turn"
         assert await second.prompt(session, "and then?") == "end_turn"
         asked = [kinds(request).count("reasoning") for request in other.requests]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, never, open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -55,7 +56,7 @@ async def test_load_replays_what_was_shown_then_answers(editor, model, project, 
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()
-        result = await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        result = await second.request("session/load", open_params(session, project))
         assert result["modes"]["currentModeId"] == "ask"
         answer = next(index for index, line in enumerate(second.lines) if "modes" in (line.get("result") or {}))
         kinds = {
@@ -79,7 +80,7 @@ async def test_resume_replays_nothing_and_the_model_has_its_history(editor, mode
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()
-        result = await second.request("session/resume", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        result = await second.request("session/resume", open_params(session, project))
         assert result["configOptions"]
         await second.prompt(session, "go on")
         shown = [update for update in second.updates(session) if update["sessionUpdate"] == "user_message_chunk"]
@@ -93,7 +94,7 @@ async def test_an_empty_session_is_not_listed_but_loads_after_a_restart(editor, 
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()
-        await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await second.request("session/load", open_params(session, project))
         assert await second.prompt(session, "hi") == "end_turn"
 
 
@@ -161,7 +162,7 @@ async def test_close_cancels_the_turn_and_the_session_stays_loadable(editor, mod
     assert done == ["prompt", "close"]
     with pytest.raises(AgentError):
         await editor.prompt(session, "closed")
-    await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+    await editor.request("session/load", open_params(session, project))
     assert await editor.prompt(session, "again") == "end_turn"
 
 
@@ -179,7 +180,7 @@ async def restart_after_kill(editor, model, project, tmp_path, session):
     await editor.process.wait()
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()
-        await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await second.request("session/load", open_params(session, project))
         shown = replayed(second.updates(session))
         model.say("Going on.")
         assert await second.prompt(session, "go on") == "end_turn"
@@ -249,7 +250,7 @@ async def test_mode_and_model_are_kept_over_a_restart(editor, model, project, tm
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()
-        result = await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        result = await second.request("session/load", open_params(session, project))
         assert result["modes"]["currentModeId"] == "accept_edits"
         options = {option["id"]: option["currentValue"] for option in result["configOptions"]}
         assert options == {"mode": "accept_edits", "model": "fake-model"}

@@ -4,6 +4,7 @@ import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, open_editor
+from tests.support.talk import open_params
 
 SKILL = "---\nname: release\ndescription: Makes a release\n---\nFirst read checks.md."
 
@@ -100,7 +101,7 @@ async def test_a_command_of_the_persons_goes_to_the_model_and_is_shown_as_typed(
     assert "/fix" not in text
     async with open_editor(tmp_path / "home", model.url) as editor:
         await editor.initialize()
-        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await editor.request("session/load", open_params(session, project))
         assert "/fix 42" in editor.text(session, "user_message_chunk")
         assert "Fix issue" not in editor.text(session, "user_message_chunk")
         await editor.prompt(session, "go on")

@@ -6,6 +6,7 @@ import pytest
 
 from tests.fakes.model_server import Call, Say, fail
 from tests.support.editor import open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +59,7 @@ async def test_after_the_first_turn_the_model_gives_the_title_and_it_is_kept(edi
         await second.initialize()
         [row] = (await second.request("session/list"))["sessions"]
         assert row["title"] == "Reading a small file"
-        await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await second.request("session/load", open_params(session, project))
         await second.prompt(session, "once more")
         await asyncio.sleep(1)
     assert len(asked(model)) == 1

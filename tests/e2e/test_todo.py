@@ -6,6 +6,7 @@ import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import open_editor
+from tests.support.talk import open_params
 
 
 def todo(*tasks, merge=False):
@@ -43,7 +44,7 @@ async def test_i6_each_change_is_a_whole_plan_and_a_load_shows_them_in_order(edi
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as again:
         await again.initialize()
-        await again.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await again.request("session/load", open_params(session, project))
         assert plans(again, session) == [FIRST, SECOND]
         kinds = [update["sessionUpdate"] for update in again.updates(session)]
         assert kinds.index("plan") > kinds.index("tool_call")
@@ -53,7 +54,7 @@ async def test_the_list_is_there_after_a_resume_and_in_a_fork(editor, model, pro
     model.say(todo(("a", "in_progress"), ("b", "pending")), "Ok.")
     session = await editor.new_session(project)
     await editor.prompt(session, "go")
-    place = {"sessionId": session, "cwd": str(project), "mcpServers": []}
+    place = open_params(session, project)
     fork = (await editor.request("session/fork", place))["sessionId"]
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as again:

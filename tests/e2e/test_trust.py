@@ -1,6 +1,7 @@
 """A project's files for agents, over the wire: one question at the first turn, and none before."""
 
 from tests.support.editor import choose, never
+from tests.support.talk import open_params
 
 
 async def test_a_project_is_asked_about_once_and_its_word_counts_after_a_yes(editor, model, project):
@@ -47,7 +48,7 @@ async def test_a_prompt_that_is_cancelled_at_the_question_is_not_lost(editor, mo
     [row] = (await editor.request("session/list"))["sessions"]
     assert row["title"] == "Find the heron."
     await editor.request("session/close", {"sessionId": session})
-    await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+    await editor.request("session/load", open_params(session, project))
     assert editor.text(session, "user_message_chunk") == "Find the heron."
     editor.handlers["session/request_permission"] = choose("allow_once")
     model.say("It flew.")

@@ -10,6 +10,7 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.fuzz.child import LONG, Child
 from tests.support.processes import processes_tagged
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 HELLO = {"jsonrpc": "2.0", "id": "hello", "method": "initialize", "params": {"protocolVersion": 1}}
@@ -163,7 +164,7 @@ def loaded(tmp_path, server, project, session):
     child = Child(tmp_path / "home", server.url)
     try:
         child.ask("initialize", {"protocolVersion": 1})
-        place = {"sessionId": session, "cwd": str(project), "mcpServers": []}
+        place = open_params(session, project)
         assert "result" in child.ask("session/load", place)
         assert "user_message_chunk" in json.dumps(child.lines)
         answer = child.ask("session/prompt", {"sessionId": session, "prompt": PROMPT})

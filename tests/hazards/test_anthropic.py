@@ -7,6 +7,7 @@ import pytest
 from tests.fakes.anthropic_replies import BEGIN, delta, events, raw, start
 from tests.fakes.model_server import Call, ModelServer, Raw, Say
 from tests.support.editor import AgentError, open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -34,7 +35,7 @@ def thoughts(request):
 
 async def load(editor, session, project):
     await editor.initialize()
-    await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+    await editor.request("session/load", open_params(session, project))
 
 
 async def test_l3_thoughts_go_back_byte_for_byte_also_in_another_process(tmp_path, model, project):

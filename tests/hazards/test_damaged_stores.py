@@ -10,6 +10,7 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.earlier import make_session
 from tests.support.editor import AgentError, open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -111,7 +112,7 @@ async def test_a_damage_that_no_start_meets_is_told_where_it_is_met_and_hides_no
     async with open_editor(home, model.url) as editor:
         await editor.initialize()
         for session, answer in ((old, "The answer."), (other, "Of the other one.")):
-            await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+            await editor.request("session/load", open_params(session, project))
             assert answer in editor.text(session)
         assert not list(database.parent.glob("sessions.db.corrupt-*"))
 
@@ -163,7 +164,7 @@ async def test_a_disk_without_room_in_mid_session(home, model, project):
             assert await editor.close() == 0
         async with open_editor(home, model.url) as editor:
             await editor.initialize()
-            await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+            await editor.request("session/load", open_params(session, project))
             for words in ("The answer.", "There is room."):
                 assert words in editor.text(session)
 

@@ -9,6 +9,7 @@ from hermes_acp.local.pictures import MAX_BASE64, MAX_SIDE
 from tests.fakes.model_server import Call, Say, fail
 from tests.support.editor import open_editor
 from tests.support.pictures import block, encoded, in_base64, moving, noise, opened, plain
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -148,7 +149,7 @@ async def test_p4_images_too_large_for_servers_are_made_to_fit_before_they_are_s
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()
-        await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await second.request("session/load", open_params(session, project))
         replayed = [update["content"] for update in second.updates(session, "user_message_chunk")]
         images = [content for content in replayed if content["type"] == "image"]
         assert [opened(f"data:,{image['data']}").size for image in images] == [canvas.size for canvas in shown]
@@ -192,7 +193,7 @@ async def test_p4_an_image_that_the_server_refuses_does_not_brick_the_session(ed
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as second:
         await second.initialize()
-        await second.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await second.request("session/load", open_params(session, project))
         assert await second.prompt(session, "plain text") == "end_turn"
         assert len(all_pictures(model.requests[-1])) == 1
 

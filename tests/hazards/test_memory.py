@@ -10,6 +10,7 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, open_editor
 from tests.support.processes import processes_tagged
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -175,7 +176,7 @@ async def test_a_load_of_five_hundred_long_outputs_is_a_few_megabytes_with_notes
         await editor.initialize()
         await editor.prompt(await editor.new_session(project), "hi")
         before = resident(editor)
-        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await editor.request("session/load", open_params(session, project))
         assert sum(len(json.dumps(line)) for line in editor.lines) < 6_000_000
         assert resident(editor) - before < 60_000
         ends = [update for update in editor.updates(session) if update.get("status") == "completed"]

@@ -14,12 +14,9 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, open_editor
 from tests.support.processes import processes_tagged, until
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
-
-
-def place(session, project):
-    return {"sessionId": session, "cwd": str(project), "mcpServers": []}
 
 
 async def test_s3_no_request_for_an_unknown_session_succeeds_or_makes_one(editor, model, project):
@@ -29,7 +26,7 @@ async def test_s3_no_request_for_an_unknown_session_succeeds_or_makes_one(editor
         named = unknown.encode("utf-8", "replace").decode()
         for method in ("session/load", "session/resume", "session/fork"):
             with pytest.raises(AgentError) as error:
-                await editor.request(method, place(named, project))
+                await editor.request(method, open_params(named, project))
             assert error.value.code == -32002, (method, named[:50])
         assert await editor.request("session/delete", {"sessionId": named}) == {}
     [row] = (await editor.request("session/list"))["sessions"]
@@ -52,7 +49,7 @@ async def test_s4_what_was_answered_is_there_after_a_restart(editor, model, proj
         [row] = (await again.request("session/list"))["sessions"]
         assert row["title"] == "A question that becomes the title"
         assert row["additionalDirectories"] == [str(other)]
-        result = await again.request("session/load", place(session, project))
+        result = await again.request("session/load", open_params(session, project))
         assert result["modes"]["currentModeId"] == "accept_edits"
         assert again.text(session, "user_message_chunk") == "A question that becomes the title"
         assert again.text(session) == "The answer."
@@ -123,7 +120,7 @@ async def test_s7_a_session_that_is_closed_does_no_more_work(editor, model, proj
     listed = [row["sessionId"] for row in (await editor.request("session/list"))["sessions"]]
     assert listed == ([session] if method == "session/close" else [])
     if method == "session/close":
-        await editor.request("session/load", place(session, project))
+        await editor.request("session/load", open_params(session, project))
         assert editor.text(session, "user_message_chunk") == "Work."
         assert await editor.prompt(session, "Go on.") == "end_turn"
 
@@ -146,7 +143,7 @@ async def test_s7_a_close_that_is_taken_back_ends_all_the_same_and_the_session_o
     assert closing.exception() is None or "-32800" in str(closing.exception())
     assert processes_tagged(editor.tag) == [editor.process.pid]
     with suppress(AgentError):
-        await editor.request("session/load", place(session, project), timeout=5)
+        await editor.request("session/load", open_params(session, project), timeout=5)
         assert await editor.prompt(session, "Go on.") == "end_turn"
         return
     assert method == "session/delete", "a closed session can be loaded"

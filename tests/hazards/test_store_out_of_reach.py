@@ -15,6 +15,7 @@ from hermes_acp.agent.store.schema import VERSION
 from tests.fakes.model_server import Call, Say
 from tests.support.earlier import make_session
 from tests.support.editor import AgentError, Editor, agent_env, open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +93,7 @@ async def assert_refused(editor, method, params, reason):
 async def assert_all_there(editor, session, project):
     """The session is what it was, and the only one."""
     assert [row["sessionId"] for row in (await editor.request("session/list"))["sessions"]] == [session]
-    await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+    await editor.request("session/load", open_params(session, project))
     text = [content["text"] for _, content in shown(editor, session)]
     assert text == ["The question.", "The answer."]
 
@@ -192,7 +193,7 @@ async def test_a_disk_that_is_full_in_mid_session_ends_turns_and_changes_no_file
         await editor.close()
     async with open_editor(home, model.url) as editor:
         await editor.initialize()
-        await editor.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await editor.request("session/load", open_params(session, project))
         for text in ("The question.", "And now?"):
             assert text in editor.text(session, "user_message_chunk")
         for text in ("The answer.", "There is room."):

@@ -6,21 +6,13 @@ import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import choose, open_editor
+from tests.support.talk import card_updates, open_params
 
 pytestmark = pytest.mark.slow
 
 OLD = "".join(f"line {number}\n" for number in range(1, 51))
 NEW = OLD.replace("line 7\n", "seven\n")
 FINAL = ("completed", "failed")
-
-
-def cards(editor, session):
-    """The updates of each tool call, by its id, in wire order."""
-    found = {}
-    for update in editor.updates(session):
-        if update["sessionUpdate"].startswith("tool_call"):
-            found.setdefault(update["toolCallId"], []).append(update)
-    return found
 
 
 def diffs(updates):
@@ -46,7 +38,7 @@ async def test_c1_an_edit_shows_the_real_texts_at_its_end_and_when_it_is_loaded_
     )
     session = await editor.new_session(project)
     assert await editor.prompt(session, "go") == "end_turn"
-    shown = [diffs(updates[-1:]) for updates in cards(editor, session).values()]
+    shown = [diffs(updates[-1:]) for updates in card_updates(editor, session).values()]
     old, new = str(project / "old.txt"), str(project / "new.txt")
     assert [[(each["path"], each.get("oldText"), each["newText"]) for each in of_one] for of_one in shown] == [
         [(old, OLD, NEW)],
@@ -54,11 +46,11 @@ async def test_c1_an_edit_shows_the_real_texts_at_its_end_and_when_it_is_loaded_
         [(new, None, "new\n")],
         [],
     ]
-    assert "not occur" in str(list(cards(editor, session).values())[-1][-1]["content"])
+    assert "not occur" in str(list(card_updates(editor, session).values())[-1][-1]["content"])
     async with open_editor(tmp_path / "home", model.url) as again:
         await again.initialize()
-        await again.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
-        assert [diffs(updates[-1:]) for updates in cards(again, session).values()] == shown
+        await again.request("session/load", open_params(session, project))
+        assert [diffs(updates[-1:]) for updates in card_updates(again, session).values()] == shown
 
 
 BROKEN = ['{"path": ', "", "null", "[1]", '"str"', '{"path":"a"}{"path":"a"}', '{"path": NaN}', "<read/>"]
@@ -74,11 +66,11 @@ async def test_c3_broken_arguments_are_told_to_the_model_and_poison_nothing(edit
         assert "path is missing" in told or "JSON" in told
         assert "names no tool" in nameless
         assert "was empty" not in nameless
-    assert [ends(updates) for updates in cards(editor, session).values()] == [["failed"]] * 2 * len(BROKEN)
+    assert [ends(updates) for updates in card_updates(editor, session).values()] == [["failed"]] * 2 * len(BROKEN)
     await editor.close()
     async with open_editor(tmp_path / "home", model.url) as again:
         await again.initialize()
-        await again.request("session/load", {"sessionId": session, "cwd": str(project), "mcpServers": []})
+        await again.request("session/load", open_params(session, project))
         model.say("Still here.")
         assert await again.prompt(session, "and now?") == "end_turn"
     assert model.problems == []
@@ -94,7 +86,7 @@ async def test_c4_each_card_ends_once_before_its_prompt_is_answered(editor, mode
     )
     session = await editor.new_session(project)
     assert await editor.prompt(session, "go") == "end_turn"
-    found = [ends(updates) for updates in cards(editor, session).values()]
+    found = [ends(updates) for updates in card_updates(editor, session).values()]
     assert found == [["failed"], ["completed"], ["failed"], ["failed"], ["failed"], ["failed"], ["failed"]]
 
 
@@ -107,7 +99,7 @@ async def test_c4_a_cancel_ends_the_cards_of_running_waiting_and_unfinished_call
     await editor.wait_update(lambda update: update.get("status") == "in_progress" and "sleep" in str(editor.lines))
     editor.notify("session/cancel", {"sessionId": session})
     assert (await prompt)["stopReason"] == "cancelled"
-    assert [ends(updates) for updates in cards(editor, session).values()] == [["failed"]] * 3
+    assert [ends(updates) for updates in card_updates(editor, session).values()] == [["failed"]] * 3
     assert not (project / "x").exists()
 
 
@@ -118,7 +110,7 @@ async def test_c4_a_cancel_while_the_model_writes_a_call_ends_its_card(editor, m
     await editor.wait_update(lambda update: update["sessionUpdate"] == "tool_call")
     editor.notify("session/cancel", {"sessionId": session})
     assert (await prompt)["stopReason"] == "cancelled"
-    assert [ends(updates) for updates in cards(editor, session).values()] == [["failed"]]
+    assert [ends(updates) for updates in card_updates(editor, session).values()] == [["failed"]]
     assert await editor.prompt(session, "and now?") == "end_turn"
     assert not (project / "x").exists()
 
@@ -132,7 +124,7 @@ async def test_c4_a_stream_that_breaks_ends_the_cards_it_has_begun(editor, model
     )
     session = await editor.new_session(project)
     assert await editor.prompt(session, "go") == "end_turn"
-    found = [ends(updates) for updates in cards(editor, session).values()]
+    found = [ends(updates) for updates in card_updates(editor, session).values()]
     assert found
     assert all(end == ["failed"] for end in found)
     assert not (project / "x").exists()
@@ -147,7 +139,7 @@ async def test_c6_a_new_file_is_one_small_card_however_it_arrives_and_is_written
     session = await editor.new_session(project)
     assert await editor.prompt(session, "go") == "end_turn"
     assert (project / "README.md").read_text() == text
-    [updates] = cards(editor, session).values()
+    [updates] = card_updates(editor, session).values()
     assert len(updates) <= 5
     assert len(str(updates[0])) < 1_000
     assert all(len(diffs([update])) <= 1 for update in updates)

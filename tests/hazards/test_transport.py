@@ -11,6 +11,7 @@ import pytest
 from tests.fakes.model_server import Call, Say
 from tests.support.editor import AgentError, Editor, agent_command, agent_env, open_editor
 from tests.support.pipes import open_pipes
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 shared = pytest.mark.asyncio(loop_scope="session")
@@ -220,7 +221,7 @@ async def test_t5_no_locale_changes_what_is_read_written_logged_stored_and_run(m
     assert log.read_bytes().decode("utf-8")
     async with open_editor(tmp_path / "home ü", model.url, **LOCALES[locale]) as editor:
         await editor.initialize()
-        params = {"sessionId": session, "cwd": str(project), "mcpServers": []}
+        params = open_params(session, project)
         await editor.request("session/load", params)
         assert editor.text(session, "user_message_chunk") == said
         assert editor.text(session) == shown

@@ -12,16 +12,13 @@ import pytest
 
 from tests.fakes.model_server import Call, ModelServer, Say
 from tests.support.editor import AgentError, choose, open_editor
+from tests.support.talk import open_params
 
 pytestmark = pytest.mark.slow
 
 TURNS = 200
 LOCKED = 6.0
 """Seconds that another program holds the store, more than an agent waits for it."""
-
-
-def place(session, project):
-    return {"sessionId": session, "cwd": str(project), "mcpServers": []}
 
 
 async def many_turns(editor, session):
@@ -63,7 +60,7 @@ async def test_d1_two_windows_lose_nothing_though_a_third_program_holds_the_stor
             await again.initialize()
             for session, numbers in zip(sessions, answered, strict=True):
                 assert len(numbers) > TURNS * 0.9
-                await again.request("session/load", place(session, project))
+                await again.request("session/load", open_params(session, project))
                 shown = again.text(session)
                 kept = [number for number in range(TURNS) if f"answer to prompt {number}." in shown]
                 assert set(numbers) <= set(kept)
@@ -80,7 +77,7 @@ async def test_d1_one_session_in_two_windows_keeps_what_both_say(tmp_path, model
         model.say("start")
         session = await first.new_session(project)
         await first.prompt(session, "begin.")
-        await second.request("session/load", place(session, project))
+        await second.request("session/load", open_params(session, project))
         for number in range(3):
             model.say(f"first {number}.")
             await first.prompt(session, f"to first {number}.")
@@ -88,7 +85,7 @@ async def test_d1_one_session_in_two_windows_keeps_what_both_say(tmp_path, model
             await second.prompt(session, f"to second {number}.")
     async with open_editor(home, model.url) as third:
         await third.initialize()
-        await third.request("session/load", place(session, project))
+        await third.request("session/load", open_params(session, project))
         model.say("All of it.")
         assert await third.prompt(session, "What was said?") == "end_turn"
         sent = str(model.requests[-1].messages)
@@ -113,7 +110,7 @@ async def test_d1_two_windows_work_on_one_session_at_the_same_time(tmp_path, mod
         await asyncio.gather(first.initialize(), second.initialize())
         session = await first.new_session(project)
         await first.prompt(session, "begin.")
-        await second.request("session/load", place(session, project))
+        await second.request("session/load", open_params(session, project))
         for editor in (first, second):
             editor.handlers["session/request_permission"] = choose("allow_once")
         await asyncio.gather(
@@ -125,7 +122,7 @@ async def test_d1_two_windows_work_on_one_session_at_the_same_time(tmp_path, mod
         )
     async with open_editor(home, model.url) as third:
         await third.initialize()
-        await third.request("session/load", place(session, project))
+        await third.request("session/load", open_params(session, project))
         shown = third.text(session, "user_message_chunk")
         assert all(f"{name} {n}." in shown for n in range(3) for name in "ab")
         states = {update["toolCallId"]: update.get("status") for update in third.updates(session, "tool_call_update")}
@@ -167,7 +164,7 @@ async def test_d2_every_step_that_ended_is_there_after_a_kill(tmp_path, model, p
         await editor.end()
     async with open_editor(tmp_path / "home", model.url) as again:
         await again.initialize()
-        await again.request("session/load", place(session, project))
+        await again.request("session/load", open_params(session, project))
         model.say("Back.")
         await again.prompt(session, "And?")
         roles = [message["role"] for message in model.requests[-1].messages]

@@ -11,9 +11,18 @@ from tests.support.editor import Editor
 def cards(editor: Editor, session: str) -> dict[str, dict[str, Any]]:
     """The cards of a session as they stand: each field as the last update of the card left it."""
     found: dict[str, dict[str, Any]] = {}
+    for call_id, updates in card_updates(editor, session).items():
+        for update in updates:
+            found.setdefault(call_id, {}).update(update)
+    return found
+
+
+def card_updates(editor: Editor, session: str) -> dict[str, list[dict[str, Any]]]:
+    """The updates of each card of a session, by its id, in wire order."""
+    found: dict[str, list[dict[str, Any]]] = {}
     for update in editor.updates(session):
         if update["sessionUpdate"] in ("tool_call", "tool_call_update"):
-            found.setdefault(update["toolCallId"], {}).update(update)
+            found.setdefault(update["toolCallId"], []).append(update)
     return found
 
 
