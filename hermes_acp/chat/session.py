@@ -107,8 +107,7 @@ class ChatSession:
 
     async def answer(self, message: UserMessage, typed: UserMessage) -> TurnResult:
         """Run one turn in the open session. Raises what `run_turn` raises."""
-        self.opened.begin_title(typed.text)
-        await self.opened.groundwork.settle_project(self.host)
+        await self.opened.prepare(message, self.host, typed)
         agent = self.opened.answering.agent()
         run = self.opened.runner(agent.provider.model)
         return await run(agent, self.conversation, message, self.host, typed)

@@ -190,12 +190,11 @@ class _Turn:
             self.host.emit(StatusChanged("sandbox", told))
         prompt = await fit_prompt(self.asked.prompt)
         await self._prepare(opened.conversation)
-        await opened.groundwork.settle_project(self.host)
+        await opened.prepare(prompt, self.host)
         agent = opened.answering.agent()
         self._paid = opened.conversation.cost
         self._counted = Counted(agent.provider)
         agent = replace(agent, provider=self._counted)
-        opened.begin_title(prompt.text)
         run = opened.runner(agent.provider.model)
         return await run(agent, opened.conversation, prompt, self.host)
 

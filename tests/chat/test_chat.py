@@ -328,6 +328,19 @@ async def test_what_a_project_brings_is_asked_about_with_keys_of_its_own(chat, m
     assert json.loads((home / "trust.json").read_text())["never"] == [str(project / ".mcp.json")]
 
 
+async def test_a_prompt_that_is_cancelled_at_a_question_about_the_project_is_not_lost(chat, model, project):
+    (project / "AGENTS.md").write_text("Use tabs.\n")
+    async with chat() as typist:
+        typist.type("Find the heron." + ENTER)
+        await typist.sees("ne[v]er")
+        typist.type(CTRL_C)
+        await typist.sees("Interrupted.")
+        typist.type("And now?" + ENTER)
+        await typist.sees("Done.")
+    said = [message["content"] for message in model.requests[0].messages if message["role"] == "user"]
+    assert said == ["Find the heron.", "And now?"]
+
+
 async def test_a_projects_server_starts_in_the_chat_after_a_yes(chat, model, project):
     (project / ".mcp.json").write_text('{"mcpServers": {"x": {"command": "no-such-server"}}}')
     model.say("Hello.")
