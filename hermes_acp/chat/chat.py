@@ -25,6 +25,7 @@ from hermes_acp.errors import HermesError, TurnCancelled
 from hermes_acp.events import UsageChanged
 from hermes_acp.lazy_dataclasses import dataclass
 from hermes_acp.local.confidential import blotted
+from hermes_acp.local.waiting import surely
 from hermes_acp.messages import user
 from hermes_acp.text import local_time
 
@@ -269,7 +270,7 @@ class Chat:
         if record is None:
             raise HermesError(f"There is no session {session_id!r}.")
         before, self.session = self.session, self.begin_session(record.id)
-        await before.talk.aclose()
+        await surely(before.talk.aclose())
         self.bar.usage = None
         await self._open(replaying=True)
 
