@@ -49,7 +49,8 @@ def end(tag: str, *sessions: int, within: float = 2.0) -> None:
     for pause in _pauses(within):
         if not left and none_seen:
             return
-        _kill(left, pause)
+        if left:
+            _kill(left, pause)
         none_seen = not left
         left = find(tag, *sessions)
 
