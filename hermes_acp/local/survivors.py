@@ -41,7 +41,8 @@ def find(tag: str, *sessions: int) -> set[int]:
 def end(tag: str, *sessions: int, within: float = 2.0) -> None:
     """Kill them all and the sessions' process groups, and again until none is left, for at most `within` seconds.
 
-    One look does not show that: a process may begin another, or end, while `/proc` is gone through.
+    One look does not show that: a process may begin another, or end, while `/proc` is gone through, and one that
+    becomes another program has no environment for a moment; so the next look comes a moment later.
     """
     left, none_seen = find(tag, *sessions), False
     for session in sessions:
@@ -49,8 +50,7 @@ def end(tag: str, *sessions: int, within: float = 2.0) -> None:
     for pause in _pauses(within):
         if not left and none_seen:
             return
-        if left:
-            _kill(left, pause)
+        _kill(left, pause)
         none_seen = not left
         left = find(tag, *sessions)
 
