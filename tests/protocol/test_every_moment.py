@@ -19,6 +19,7 @@ from tests.support.moments import (
     load_twice_and_cancel_one,
     outcome,
     place,
+    seen_again,
     talked,
     view,
 )
@@ -113,10 +114,7 @@ async def test_a_prompt_is_answered_and_what_was_shown_is_shown_again(inside, pr
         assert found["stopReason"] in ("cancelled", "end_turn")
         await all_answered(inside)
         shown = view(inside.lines, session)
-        await outcome(inside.begin("session/close", {"sessionId": session}))
-        before = len(inside.lines)
-        assert isinstance(await outcome(inside.begin("session/load", place(project, session))), dict)
-        assert view(inside.lines[before:], session) == shown
+        assert await seen_again(inside, project, session) == shown
         model.script(lambda body: "Hello.")
         assert await inside.prompt(session, "again") == "end_turn"
 
@@ -126,7 +124,7 @@ async def test_a_prompt_is_answered_and_what_was_shown_is_shown_again(inside, pr
 COMMANDS = {
     "an undo": ("/undo", ()),
     "a compaction": ("/compact", ("What was said.",)),
-    "a fresh start": ("/clear", ()),
+    "a fresh start": ("/reset", ()),
     "a list": ("/help", ()),
 }
 
@@ -151,14 +149,10 @@ async def test_a_command_is_done_or_not_and_what_was_shown_is_shown_again(inside
         assert found["stopReason"] in ("cancelled", "end_turn")
         await all_answered(inside)
         shown = view(inside.lines, session)
-        await outcome(inside.begin("session/close", {"sessionId": session}))
-        before = len(inside.lines)
-        assert isinstance(await outcome(inside.begin("session/load", place(project, session))), dict)
-        assert view(inside.lines[before:], session) == shown
+        assert await seen_again(inside, project, session) == shown
         if what == "an undo":
-            undone = (project / "a").read_text() == "old\n"
             assert await inside.prompt(session, "/undo") == "end_turn"
-            assert (project / "a").read_text() == "old\n", undone
+            assert (project / "a").read_text() == "old\n"
         assert await inside.prompt(session, "again") == "end_turn"
 
     await each_moment(inside, begin, meet, judge)

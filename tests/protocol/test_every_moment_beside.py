@@ -6,7 +6,7 @@ import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.inside import open_inside
-from tests.support.moments import outcome, place, view
+from tests.support.moments import outcome, place, seen_again, view
 from tests.support.stepping import after_steps
 
 NOT_FOUND = -32002
@@ -71,15 +71,8 @@ async def test_what_is_opened_beside_a_prompt_is_whole(windows, project, model_i
         await second.request("session/load", place(project, other))
         cards = view(second.lines[seen:], other)[1]
         assert set(cards.values()) <= {"completed", "failed"}
-        text, cards, _ = await loaded(first, project, session)
+        text, cards, _ = await seen_again(first, project, session)
         assert text.startswith("Hello.")
         assert sorted(cards.values())[-2:] == ["completed", "completed"]
 
     await each_step(windows, project, model_in_thread, method, judge)
-
-
-async def loaded(window, project, session):
-    await window.request("session/close", {"sessionId": session})
-    seen = len(window.lines)
-    await window.request("session/load", place(project, session))
-    return view(window.lines[seen:], session)

@@ -6,7 +6,7 @@ import logging
 import pytest
 
 from tests.support.inside import open_inside
-from tests.support.moments import all_answered, cancel_request, close, outcome, place, view
+from tests.support.moments import all_answered, cancel_request, close, outcome, seen_again, view
 from tests.support.stepping import after_steps
 
 pytestmark = pytest.mark.slow
@@ -59,10 +59,7 @@ async def each_moment(editor, project, at_once, later):
 
 async def judge(editor, project, session):
     shown = view(editor.lines, session)
-    await outcome(editor.begin("session/close", {"sessionId": session}))
-    before = len(editor.lines)
-    assert isinstance(await outcome(editor.begin("session/load", place(project, session))), dict)
-    assert view(editor.lines[before:], session) == shown
+    assert await seen_again(editor, project, session) == shown
     assert await editor.prompt(session, "again") == "end_turn"
 
 

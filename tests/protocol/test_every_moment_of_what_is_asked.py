@@ -7,7 +7,7 @@ import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.inside import open_inside
-from tests.support.moments import all_answered, cancel, close, each_moment, outcome, place, view
+from tests.support.moments import all_answered, cancel, close, each_moment, outcome, place, seen_again, view
 from tests.support.offers import CAPABILITIES, Offers
 from tests.support.stepping import after_steps
 
@@ -143,10 +143,7 @@ async def test_nothing_stays_asked_when_a_prompt_is_answered(tmp_path, project, 
             await all_answered(editor)
             offers.broken = offers.deaf = False
             shown = view(editor.lines, session)
-            await outcome(editor.begin("session/close", {"sessionId": session}))
-            before = len(editor.lines)
-            assert isinstance(await outcome(editor.begin("session/load", place(project, session))), dict)
-            assert view(editor.lines[before:], session) == shown
+            assert await seen_again(editor, project, session) == shown
             model_in_thread.script(lambda body: "Hello.")
             assert await editor.prompt(session, "again") == "end_turn"
             check_offers(offers, project)

@@ -71,6 +71,14 @@ async def all_answered(editor):
             await asyncio.sleep(0.001)
 
 
+async def seen_again(editor, project, session):
+    """What the editor shows of a session that it closes and loads."""
+    await outcome(editor.begin("session/close", {"sessionId": session}))
+    before = len(editor.lines)
+    assert isinstance(await outcome(editor.begin("session/load", place(project, session))), dict)
+    return view(editor.lines[before:], session)
+
+
 def view(lines, session):
     """What an editor shows of a session after these lines: the text, how each card has ended, and the plan. A replay
     begins with the session's first prompt."""
