@@ -12,6 +12,12 @@ from tests.fakes.local_server import LocalServer as Fake
 from tests.fakes.local_server import llamacpp, lmstudio, ollama, vllm
 
 
+@pytest.fixture(autouse=True)
+def patience(monkeypatch):
+    """A loaded machine may be slower than an agent waits for."""
+    monkeypatch.setattr(local_servers, "SECONDS", 30)
+
+
 async def model_of(provider, answers, **fields):
     """The model that is found behind these answers; "none" when no server is recognised."""
     async with Fake(answers, **fields) as server:
@@ -101,11 +107,12 @@ async def test_whatever_stands_in_the_lists_nothing_breaks(value):
     assert (await model_of("ollama", answers)).name == "fine"
 
 
-async def test_the_look_is_parallel_and_ends_in_time_with_what_has_answered():
+async def test_the_look_is_parallel_and_ends_in_time_with_what_has_answered(monkeypatch):
+    monkeypatch.setattr(local_servers, "SECONDS", 2)
     async with Fake(ollama({"m": ["tools"]}), delay=30) as silent, Fake(vllm("m"), delay=0.1) as slow:
         before = time.monotonic()
         found = await look([LocalServer("ollama", f"{silent.url}/v1"), LocalServer("vllm", f"{slow.url}/v1")])
-        assert 0.1 <= time.monotonic() - before < 5
+        assert 2 <= time.monotonic() - before < 20
     assert [each.server.provider for each in found] == ["vllm"]
 
 
@@ -115,8 +122,7 @@ async def test_the_order_is_that_of_the_places_not_of_the_answers():
     assert [each.server.provider for each in found] == ["ollama", "vllm"]
 
 
-async def test_a_closed_port_costs_no_time(monkeypatch):
-    monkeypatch.setattr(local_servers, "SECONDS", 30)
+async def test_a_closed_port_costs_no_time():
     async with Fake({}) as gone:
         url = gone.url
     before = time.monotonic()
