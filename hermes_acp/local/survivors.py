@@ -21,6 +21,7 @@ from hermes_acp.lazy_dataclasses import dataclass
 
 _PAUSE = 0.001
 _LONGEST_PAUSE = 0.008
+_CHUNK = 65_536
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def end(tag: str, *sessions: int, within: float = 2.0) -> None:
     for pause in _pauses(within):
         if not left and none_seen:
             return
-        _kill(left, pause)
+        _kill(left, pause if left else _PAUSE)
         none_seen = not left
         left = find(tag, *sessions)
 
@@ -163,8 +164,14 @@ def _carries(pid: int, tag: bytes) -> bool:
 
 
 def _read(path: str) -> bytes:
+    """All of a file in `/proc`. There are hundreds, so without a file object for each."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read()
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return b""
+    try:
+        return b"".join(iter(lambda: os.read(handle, _CHUNK), b""))
+    except OSError:
+        return b""
+    finally:
+        os.close(handle)
