@@ -17,6 +17,8 @@ from hermes_acp.chat.run import Terminal, converse
 from hermes_acp.library.arguments import read_arguments
 
 KEY = "sk-test-0123456789"
+PAST_THE_GUARD = 0.5
+"""Seconds after which a key that answers a question is taken."""
 ENTER, ALT_ENTER = "\r", "\x1b\r"
 CTRL_C, CTRL_D, CTRL_E, CTRL_O, CTRL_R, CTRL_U = "\x03", "\x04", "\x05", "\x0f", "\x12", "\x15"
 
