@@ -13,7 +13,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from tests.support.processes import TAG, processes_tagged
 from tests.support.schema import Dialogue
@@ -24,6 +24,35 @@ PATIENCE = 20.0
 """Seconds to wait for anything unless a test says otherwise."""
 
 Handler = Callable[[dict[str, Any]], Any]
+
+
+class Sink(Protocol):
+    """Where lines to an agent go."""
+
+    def write(self, data: bytes) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Process(Protocol):
+    """An agent that runs, and its three streams."""
+
+    @property
+    def pid(self) -> int: ...
+
+    @property
+    def returncode(self) -> int | None: ...
+
+    @property
+    def stdin(self) -> Sink | None: ...
+
+    @property
+    def stdout(self) -> asyncio.StreamReader | None: ...
+
+    @property
+    def stderr(self) -> asyncio.StreamReader | None: ...
+
+    async def wait(self) -> int: ...
 
 
 class AgentError(Exception):
@@ -91,7 +120,7 @@ class Editor:
     `last_id` is the id of our latest request.
     """
 
-    def __init__(self, process: asyncio.subprocess.Process, tag: str) -> None:
+    def __init__(self, process: Process, tag: str) -> None:
         self.process = process
         self.tag = tag
         self.lines: list[dict[str, Any]] = []

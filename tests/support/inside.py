@@ -6,14 +6,16 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from hermes_acp.agent.store.store import Store
 from hermes_acp.protocol.account import Account
 from hermes_acp.protocol.app import App
 from hermes_acp.protocol.capabilities import ClientCapabilities
+from hermes_acp.protocol.line_reader import LineReader, TooLong
+from hermes_acp.protocol.line_writer import LineWriter
 from hermes_acp.protocol.peer import Peer
 from hermes_acp.protocol.routes import Routes
 from hermes_acp.protocol.server import ROUTES
@@ -25,13 +27,15 @@ Said = tuple[str, dict[str, Any]]
 """Who said something, "agent" or "editor", and what."""
 
 
-class _Reader:
+class _Reader(LineReader):
     """What the editor sends, handed on line by line."""
 
     def __init__(self, wire: list[Said]) -> None:
         self._wire = wire
 
-    def start(self, on_line: Callable[[bytes], None], on_end: Callable[[], None], leftover: bytes = b"") -> None:
+    def start(
+        self, on_line: Callable[[bytes | TooLong], None], on_end: Callable[[], None], leftover: bytes = b""
+    ) -> None:
         self._on_line = on_line
 
     def write(self, data: bytes) -> None:
@@ -45,15 +49,19 @@ class _Reader:
 
     def stop(self) -> None: ...
 
+    def close(self) -> None: ...
 
-class _Writer:
+
+class _Writer(LineWriter):
     """What the agent says, for an editor that always keeps up."""
-
-    unsent = 0
 
     def __init__(self, lines: asyncio.StreamReader, wire: list[Said]) -> None:
         self._lines = lines
         self._wire = wire
+
+    @property
+    def unsent(self) -> int:
+        return 0
 
     def start(self, on_lost: Callable[[], None]) -> None: ...
 
@@ -71,6 +79,20 @@ class _Writer:
         self._lines.feed_eof()
 
 
+@dataclass
+class _Here:
+    """The agent as the editor knows it: it is no process of its own."""
+
+    stdin: _Reader
+    stdout: asyncio.StreamReader
+    stderr: asyncio.StreamReader
+    pid: int = 0
+    returncode: int | None = 0
+
+    async def wait(self) -> int:
+        return 0
+
+
 class Insider(Editor):
     """`app` is the agent's own side: what it holds can be looked at. `wire` is all that was said on both sides, in the
     order in which it was said."""
@@ -79,11 +101,11 @@ class Insider(Editor):
         self.wire: list[Said] = []
         said, errors = asyncio.StreamReader(limit=LONGEST_LINE), asyncio.StreamReader()
         wrote = _Reader(self.wire)
-        super().__init__(SimpleNamespace(stdin=wrote, stdout=said, stderr=errors), "")  # type: ignore[arg-type]
+        super().__init__(_Here(wrote, said, errors), "")
         env = agent_env(home, model_url)
         client = ClientCapabilities.of({"clientCapabilities": capabilities})
         store, account = Store(home / "state.db"), Account(lambda: load_settings({}, env))
-        self.peer = Peer(wrote, _Writer(said, self.wire), Routes(ROUTES))  # type: ignore[arg-type]
+        self.peer = Peer(wrote, _Writer(said, self.wire), Routes(ROUTES))
         self.app = App(Sessions(store, account, self.peer, client), store, account)
         self._errors_end = errors.feed_eof
 
