@@ -1,8 +1,8 @@
 """What the editor sends after each single step of a request: that is answered once, and nothing is stuck or left."""
 
-import asyncio
 import logging
 import sqlite3
+from functools import partial
 
 import pytest
 
@@ -14,6 +14,7 @@ from tests.support.moments import (
     cancel,
     cancel_request,
     close,
+    each_leaving,
     each_moment,
     load,
     load_twice_and_cancel_one,
@@ -23,7 +24,6 @@ from tests.support.moments import (
     talked,
     view,
 )
-from tests.support.stepping import after_steps
 
 
 @pytest.fixture
@@ -162,19 +162,11 @@ async def test_a_command_is_done_or_not_and_what_was_shown_is_shown_again(inside
 @pytest.mark.parametrize("what", PROMPTS)
 async def test_an_editor_that_goes_away_finds_all_that_it_was_shown(tmp_path, project, model_in_thread, what):
     (project / "b").write_text("b\n")
-    for steps in range(1, 1_000):
-        replies = list(PROMPTS[what])
-        model_in_thread.script(lambda body, replies=replies: replies.pop(0) if replies else "Hello.")
-        async with open_inside(tmp_path / "home", model_in_thread.url) as editor:
-            session = await editor.new_session(project)
-            with after_steps(steps) as left:
-                left.do = editor.peer.close
-                answer = editor.begin_prompt(session, "go")
-                await asyncio.wait([answer, editor.serving], return_when=asyncio.FIRST_COMPLETED)
-        shown = view(editor.lines, session)
-        async with open_inside(tmp_path / "home", model_in_thread.url) as again:
-            assert isinstance(await outcome(again.begin("session/load", place(project, session))), dict)
-            assert view(again.lines, session) == shown
-        if left.count > 0:
-            return
-    raise AssertionError("it never came to its end")
+
+    async def begin(editor):
+        editor.project, replies = project, list(PROMPTS[what])
+        model_in_thread.script(lambda body: replies.pop(0) if replies else "Hello.")
+        session = await editor.new_session(project)
+        return {"sessionId": session, "prompt": [{"type": "text", "text": "go"}]}
+
+    await each_leaving(partial(open_inside, tmp_path / "home", model_in_thread.url), begin)

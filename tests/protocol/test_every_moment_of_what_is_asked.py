@@ -2,14 +2,22 @@
 
 import asyncio
 import logging
+from functools import partial
 
 import pytest
 
 from tests.fakes.model_server import Call, Say
 from tests.support.inside import open_inside
-from tests.support.moments import all_answered, cancel, close, each_moment, outcome, place, seen_again, view
+from tests.support.moments import (
+    all_answered,
+    cancel,
+    close,
+    each_leaving,
+    each_moment,
+    seen_again,
+    view,
+)
 from tests.support.offers import CAPABILITIES, Offers
-from tests.support.stepping import after_steps
 
 pytestmark = pytest.mark.slow
 
@@ -159,19 +167,12 @@ def prompt_id(wire):
 async def test_an_editor_that_goes_away_while_it_is_asked_finds_all_that_it_was_shown(
     tmp_path, project, model_in_thread, no_errors, what
 ):
-    for steps in range(1, 1_000):
-        async with open_inside(tmp_path / "home", model_in_thread.url, offered(what)) as editor:
-            Offers(editor)
-            params = await ready(editor, project, model_in_thread, what)
-            with after_steps(steps) as left:
-                left.do = editor.peer.close
-                answer = editor.begin("session/prompt", params)
-                await asyncio.wait([answer, editor.serving], return_when=asyncio.FIRST_COMPLETED)
-        session, shown = params["sessionId"], view(editor.lines, params["sessionId"])
+    async def begin(editor):
+        Offers(editor)
+        editor.project = project
+        return await ready(editor, project, model_in_thread, what)
+
+    def judge():
         assert (project / "a").read_text() in ("old\n", "new\n")
-        async with open_inside(tmp_path / "home", model_in_thread.url) as again:
-            assert isinstance(await outcome(again.begin("session/load", place(project, session))), dict)
-            assert view(again.lines, session) == shown
-        if left.count > 0:
-            return
-    raise AssertionError("it never came to its end")
+
+    await each_leaving(partial(open_inside, tmp_path / "home", model_in_thread.url, offered(what)), begin, judge)

@@ -65,6 +65,24 @@ def load_twice_and_cancel_one(editor, request, session):
     cancel_request(editor, editor.last_id - 1, session)
 
 
+async def each_leaving(open_editor, begin, judge=lambda: None):
+    """Let the editor go away after each step of the prompt that `begin` gives: the next finds all that it was shown."""
+    for steps in range(1, 1_000):
+        async with open_editor() as editor:
+            params = await begin(editor)
+            with after_steps(steps) as left:
+                left.do = editor.peer.close
+                answer = editor.begin("session/prompt", params)
+                await asyncio.wait([answer, editor.serving], return_when=asyncio.FIRST_COMPLETED)
+        judge()
+        session = params["sessionId"]
+        async with open_editor() as again:
+            assert await seen_again(again, editor.project, session) == view(editor.lines, session)
+        if left.count > 0:
+            return
+    raise AssertionError("it never came to its end")
+
+
 async def all_answered(editor):
     async with asyncio.timeout(10):
         while editor._waiting:
